@@ -151,3 +151,8 @@ export const recipeSchema = z.strictObject({
 export type Recipe = z.infer<typeof recipeSchema>;
 /** A recipe as people write it. */
 export type RecipeInput = z.input<typeof recipeSchema>;
+
+/** The schema for editors, as recipes/schema.json holds it: what may be written, before defaults. */
+export function recipeJsonSchema(): unknown {
+  return z.toJSONSchema(recipeSchema, { io: "input" });
+}

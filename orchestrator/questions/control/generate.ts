@@ -1,7 +1,6 @@
 import { UsageError } from "../../errors.ts";
 import type { Question } from "../schema.ts";
-import { NAME_COUNT } from "./names.ts";
-import { drawTasks, namesPerTask } from "./tasks.ts";
+import { drawTasks } from "./tasks.ts";
 import { draftTwins } from "./twins.ts";
 
 export interface ControlOptions {
@@ -41,12 +40,6 @@ function checkOptions({ seed, tasks, questionsPerTask }: ControlOptions): void {
     throw new UsageError(`Questions a task must be an even number from 2 on, not ${questionsPerTask}.`, {
       nextStep: "Ask for an even number: questions come as twins, so that each candidate is supported once.",
     });
-  }
-  if (tasks * namesPerTask(questionsPerTask) > NAME_COUNT) {
-    throw new UsageError(
-      `${tasks} tasks of ${questionsPerTask} questions need more than the ${NAME_COUNT} names there are.`,
-      { nextStep: "Ask for fewer tasks, or for several sets with different seeds." },
-    );
   }
 }
 

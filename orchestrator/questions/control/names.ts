@@ -1,19 +1,25 @@
 import { drawPermutation } from "./draw.ts";
-import { HEADS, TAILS } from "./words.ts";
+import { PLACES, QUALITIES, THINGS } from "./words.ts";
 
-/** How many different names there are. */
-export const NAME_COUNT = HEADS.length * TAILS.length;
-
-/**
- * All names as [head, tail], each once, in an order fixed by the seed. Row r of the square shifts the tails by
- * r, so that neighbours share no word: the names of one task never have a half in common.
- */
-export function drawNames(seed: number): readonly (readonly [string, string])[] {
-  const heads = drawPermutation(seed, "heads", HEADS);
-  const tails = drawPermutation(seed, "tails", TAILS);
-  return tails.flatMap((_, row) => heads.map((head, column) => [head, at(tails, row + column)] as const));
+/** Names of repositories, each once, in an order fixed by the seed. */
+export function drawRepositories(seed: number): readonly string[] {
+  const qualities = drawPermutation(seed, "qualities", QUALITIES);
+  return allPairs(qualities, drawPermutation(seed, "places", PLACES)).map((halves) => halves.join("-"));
 }
 
-function at(words: readonly string[], index: number): string {
-  return words[index % words.length] ?? "";
+/** Names of modules, each once, in an order fixed by the seed: single words as long as there are any, then pairs. */
+export function drawModules(seed: number): readonly string[] {
+  const things = drawPermutation(seed, "things", THINGS);
+  const pairs = allPairs(things, drawPermutation(seed, "second things", THINGS));
+  return [...things, ...pairs.filter(([head, tail]) => head !== tail).map((halves) => halves.join("_"))];
+}
+
+/** Every head with every tail once, in rows that shift the tails by one: neighbours share no word. */
+function allPairs(
+  heads: readonly string[],
+  tails: readonly string[],
+): readonly (readonly [string, string])[] {
+  return tails.flatMap((_, row) =>
+    heads.map((head, column) => [head, tails[(row + column) % tails.length] ?? ""] as const),
+  );
 }

@@ -53,7 +53,7 @@ export const OPENINGS: Readonly<Record<Method, Some<string>>> = {
   ],
 };
 
-/** The second step: in half of the forms only the cue is printed, in the others the other module is cleared. */
+/** The second step: the output names the module that the supported candidate acts on. */
 export const CUES: Readonly<Record<Domain, Some<Cue>>> = {
   engineering: [
     {
@@ -65,12 +65,8 @@ export const CUES: Readonly<Record<Domain, Some<Cue>>> = {
       reason: "The build stops with an error in {named}.",
     },
     {
-      step: "$ pytest -q   (exit=1)\n    passed: {cleared}\n    FAILED: {named}",
-      reason: "The tests of {named} fail while those of {cleared} pass.",
-    },
-    {
-      step: "$ make check   (exit=2)\n    error: {named}\n    ok: {cleared}",
-      reason: "The check reports an error for {named} and clears {cleared}.",
+      step: "$ pytest -x   (exit=1)\n    the traceback ends in {named}",
+      reason: "The traceback ends in {named}, so {named} is broken.",
     },
   ],
   research: [
@@ -83,12 +79,8 @@ export const CUES: Readonly<Record<Domain, Some<Cue>>> = {
       reason: "The ablation traces the drop to {named}.",
     },
     {
-      step: "$ python probe.py   (exit=0)\n    normal: {cleared}\n    anomaly: {named}",
-      reason: "The probe finds the anomaly in {named} and clears {cleared}.",
-    },
-    {
-      step: "$ python compare.py   (exit=0)\n    degraded: {named}\n    stable: {cleared}",
-      reason: "The comparison shows {named} degraded and {cleared} stable.",
+      step: "$ python probe.py   (exit=0)\n    anomaly in {named}",
+      reason: "The probe finds the anomaly in {named}.",
     },
   ],
 };

@@ -1,6 +1,7 @@
+import { UsageError } from "../../errors.ts";
 import type { Question } from "../schema.ts";
 import { drawFrom } from "./draw.ts";
-import { drawNames } from "./names.ts";
+import { drawModules, drawRepositories } from "./names.ts";
 import { fill, QUERIES } from "./phrases.ts";
 
 export interface ControlTask {
@@ -27,23 +28,22 @@ interface Shape {
 }
 
 /** Made-up repositories and models with their modules. */
-export function drawTasks(shape: Shape): readonly ControlTask[] {
-  const names = drawNames(shape.seed);
-  const width = namesPerTask(shape.questionsPerTask);
-  return Array.from({ length: shape.tasks }, (_, index) => {
-    return buildTask(shape.seed, index, names.slice(index * width, (index + 1) * width));
-  });
+export function drawTasks({ seed, tasks, questionsPerTask: width }: Shape): readonly ControlTask[] {
+  const repositories = drawRepositories(seed);
+  const modules = drawModules(seed);
+  if (tasks > repositories.length || tasks * width > modules.length) {
+    throw new UsageError(
+      `${tasks} tasks of ${width} questions need more names than there are: ` +
+        `${repositories.length} of repositories, ${modules.length} of modules.`,
+      { nextStep: "Ask for fewer tasks, or for several sets with different seeds." },
+    );
+  }
+  return repositories
+    .slice(0, tasks)
+    .map((repo, index) => buildTask(seed, index, repo, modules.slice(index * width, (index + 1) * width)));
 }
 
-/** One for the repository, one a module. */
-export function namesPerTask(questionsPerTask: number): number {
-  return questionsPerTask + 1;
-}
-
-function buildTask(seed: number, index: number, names: readonly (readonly [string, string])[]): ControlTask {
-  const [repoHalves = [], ...moduleHalves] = names;
-  const repo = repoHalves.join("-");
-  const modules = moduleHalves.map((halves) => halves.join("_"));
+function buildTask(seed: number, index: number, repo: string, modules: readonly string[]): ControlTask {
   const domain = index % 2 === 0 ? "engineering" : "research";
   const query = fill(drawFrom(seed, `query ${index}`, QUERIES[domain]), new Map([["repo", repo]]));
   const pairs = Array.from({ length: modules.length / 2 }, (_, pair) => buildPair(index, pair, modules));

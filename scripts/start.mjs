@@ -1,0 +1,11 @@
+// `npm start`: set-up, then the main job on the bundled questions (or the recipe and flags given after --).
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { ROOT, setUp } from "./setup.mjs";
+
+setUp({ dev: false });
+const given = process.argv.slice(2);
+const args = given.length > 0 ? given : ["quickstart"];
+const child = spawn(process.execPath, [join(ROOT, "dist", "cli.js"), "run", ...args], { stdio: "inherit" });
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
+child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));
