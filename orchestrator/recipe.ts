@@ -75,10 +75,15 @@ const splitSchema = z.strictObject({
   folds: z.array(z.int().min(0)).min(1).nullable().default(null).describe("Folds to run; null = all"),
 });
 
+export const TEACHER_TEMPLATE_NAMES = [
+  "direction-note",
+  "worked-reply",
+  "prior-turn",
+  "stated-answer",
+] as const;
+
 const promptsSchema = z.strictObject({
-  teacher_template: z
-    .enum(["direction-note", "worked-reply", "prior-turn", "stated-answer"])
-    .default("worked-reply"),
+  teacher_template: z.enum(TEACHER_TEMPLATE_NAMES).default("worked-reply"),
   reasoning: z.enum(["brief", "none"]).default("brief"),
   student_tokens: z.int().min(1).default(65_536),
   teacher_tokens: z.int().min(1).default(66_560),

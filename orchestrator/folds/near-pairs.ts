@@ -26,15 +26,11 @@ export interface NearSearch {
   readonly found: (pair: NearPair) => void;
 }
 
-/** Finds pairs of overlapping sets with their exact Jaccard index, each pair once. */
+/** Finds pairs of overlapping sets with their exact Jaccard index; a pair may come more than once. */
 export function findNearPairs(sets: readonly Float64Array[], { floor, found, ...search }: NearSearch): void {
   const flat = flatten(sets);
-  const compared = new Set<number>();
   for (let band = 0; band < BANDS; band += 1) {
     forEachCollision(bandKeys(flat, band), search, (a, b) => {
-      const key = a * sets.length + b;
-      if (compared.has(key)) return;
-      compared.add(key);
       const value = jaccard(sets[a] ?? EMPTY, sets[b] ?? EMPTY);
       if (value >= floor()) found({ a, b, jaccard: value });
     });
@@ -44,7 +40,7 @@ export function findNearPairs(sets: readonly Float64Array[], { floor, found, ...
 const EMPTY = new Float64Array(0);
 
 interface FlatSets {
-  /** Low 32 bits of all hashes, set after set. */
+  /** Low 32 bits of all hashes, set after set (what storing a number in an Int32Array keeps). */
   readonly hashes: Int32Array;
   /** Set i is hashes[starts[i]] .. hashes[starts[i + 1]]. */
   readonly starts: Int32Array;
@@ -54,12 +50,8 @@ function flatten(sets: readonly Float64Array[]): FlatSets {
   const starts = new Int32Array(sets.length + 1);
   for (const [index, set] of sets.entries()) starts[index + 1] = (starts[index] ?? 0) + set.length;
   const hashes = new Int32Array(starts[sets.length] ?? 0);
-  for (const [index, set] of sets.entries()) hashes.set(set.map(lowBits), starts[index] ?? 0);
+  for (const [index, set] of sets.entries()) hashes.set(set, starts[index] ?? 0);
   return { hashes, starts };
-}
-
-function lowBits(hash: number): number {
-  return hash % 2 ** 32;
 }
 
 /** One number a set, equal when the two minima of the band are; -1 for an empty set, which has none. */
@@ -96,14 +88,10 @@ function forEachCollision(
   { skip, maxCompared }: Pick<NearSearch, "skip" | "maxCompared">,
   visit: (a: number, b: number) => void,
 ): void {
-  const newest = new Map<number, number>();
-  const older = new Int32Array(keys.length).fill(-1);
-  for (const [index, key] of keys.entries()) {
-    if (key < 0) continue;
-    older[index] = newest.get(key) ?? -1;
-    newest.set(key, index);
-    let compared = 0;
+  const older = chainEqualKeys(keys);
+  for (const index of keys.keys()) {
     let member = older[index] ?? -1;
+    let compared = 0;
     for (let passed = 0; member >= 0 && compared < maxCompared && passed < MAX_PASSED; passed += 1) {
       if (!skip(member, index)) {
         visit(member, index);
@@ -112,4 +100,25 @@ function forEachCollision(
       member = older[member] ?? -1;
     }
   }
+}
+
+/**
+ * For each index the nearest one before it with the same key, or -1; negative keys are in no chain. A hash table
+ * with open addressing, because a Map of as many fractional keys takes several times as long.
+ */
+function chainEqualKeys(keys: Float64Array): Int32Array {
+  const bits = Math.ceil(Math.log2(2 * keys.length + 2));
+  const mask = 2 ** bits - 1;
+  const newest = new Int32Array(mask + 1).fill(-1);
+  const older = new Int32Array(keys.length).fill(-1);
+  for (const [index, key] of keys.entries()) {
+    if (key < 0) continue;
+    let slot = Math.imul(key ^ (key / 2 ** 32), 0x9e3779b1) >>> (32 - bits);
+    for (let at = newest[slot] ?? -1; at >= 0 && keys[at] !== key; at = newest[slot] ?? -1) {
+      slot = (slot + 1) & mask;
+    }
+    older[index] = newest[slot] ?? -1;
+    newest[slot] = index;
+  }
+  return older;
 }

@@ -11,7 +11,7 @@ interface SplitTexts {
 }
 
 /** Enough to see the pairs of a template, of which there may be millions. */
-const MAX_COMPARED = 4;
+const MAX_COMPARED = 2;
 
 /**
  * The two tasks of different folds whose texts have most word runs in common (Jaccard index, templates

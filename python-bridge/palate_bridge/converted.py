@@ -73,7 +73,8 @@ def convert_smollm2(source: Path, folder: Path) -> None:
 
     place, name = str(source.parent), source.name
     model: Any = AutoModelForCausalLM.from_pretrained(place, gguf_file=name, dtype=torch.float32)
-    # Left in, transformers would take the folder for quantised weights.
+    # Left in, transformers would refuse to save, or take the folder for quantised weights.
+    model.hf_quantizer = None
     del model.config.quantization_config
     model.save_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(place, gguf_file=name)

@@ -12,7 +12,7 @@ from pathlib import Path
 TOKENIZER = Path(__file__).parent / "assets" / "tiny-chatml"
 VOCABULARY = 512
 SEED = 20
-LOG_DECAY = -6
+LOG_DECAY = -6.0
 
 ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 

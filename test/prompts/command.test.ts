@@ -5,13 +5,15 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import yargs from "yargs";
 import { promptsCommand } from "../../orchestrator/commands/prompts.ts";
 import { buildPresentations } from "../../orchestrator/prompts/presentations.ts";
-import { TINY } from "../tokenizer/fixtures.ts";
 import { presentationInput } from "./questions.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "palate prompts "));
 const FILE = join(folder, "questions.jsonl");
 const { question } = presentationInput();
 await writeFile(FILE, `${JSON.stringify(question)}\n`);
+const RECIPE = join(folder, "recipe.yaml");
+const limits = "prompts: { student_tokens: 50000, teacher_tokens: 50000 }";
+await writeFile(RECIPE, `model: { source: tiny:llama }\nquestions: { source: "${FILE}" }\n${limits}\n`);
 
 async function show(...words: string[]): Promise<string> {
   const written: string[] = [];
@@ -19,7 +21,7 @@ async function show(...words: string[]): Promise<string> {
     .spyOn(process.stdout, "write")
     .mockImplementation((text) => written.push(String(text)) > 0);
   onTestFinished(() => void stdout.mockRestore());
-  await yargs(["prompts", "show", ...words, "--questions", FILE, "--model", TINY])
+  await yargs(["prompts", "show", ...words, "--recipe", RECIPE, "--checkpoints", folder])
     .command(promptsCommand)
     .fail(false)
     .parseAsync();
