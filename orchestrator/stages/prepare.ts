@@ -1,11 +1,13 @@
 import { cacheFolder } from "../cache-folder.ts";
 import { canonicalJson, sha256Hex } from "../canonical.ts";
+import { UsageError } from "../errors.ts";
 import type { FoldManifest } from "../folds/manifest.ts";
 import { readQuestions } from "../questions/read.ts";
 import type { QuestionSet } from "../questions/schema.ts";
 import type { LoadedRecipe } from "../recipe-file.ts";
 import { loadTokenizer } from "../tokenizer/load.ts";
 import { type BuiltPrompts, buildPrompts } from "./build-prompts.ts";
+import { checkDemonstrations } from "./check-demonstrations.ts";
 import type { PlanInput } from "./plan.ts";
 import { type ResolvedModel, resolveModel } from "./resolve-model.ts";
 import { selectQuestions } from "./select-questions.ts";
@@ -45,6 +47,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     manifestFile: recipe.split.manifest,
   });
   const folds = foldsToRun(request, manifest);
+  checkDemonstrations(set, manifest, folds);
   say(`split: ${manifest.k} folds over ${manifest.groups.length} task groups, running ${folds.join(", ")}`);
   const model = await resolveModel({
     ...recipe.model,
@@ -81,6 +84,11 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
 }
 
 function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): number[] {
+  if (fold !== undefined && fold >= manifest.k) {
+    throw new UsageError(`--fold ${fold}: this split has the folds 0 to ${manifest.k - 1}.`, {
+      facts: { fold },
+    });
+  }
   if (fold !== undefined) return [fold];
   return loaded.recipe.split.folds ?? Array.from({ length: manifest.k }, (_, index) => index);
 }

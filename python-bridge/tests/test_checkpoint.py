@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from palate_bridge import distil
 from palate_bridge.checkpoint import saved_steps
 from palate_bridge.context import StageContext
@@ -14,7 +15,6 @@ from palate_bridge.errors import Checkpointed, Fenced
 from palate_bridge.lease import take_lease
 from palate_bridge.model import LoadedModel
 from palate_bridge.protocol import DistilTask, Execution
-
 from tests.stage_context import events_of, make_context
 from tests.training import OPTIMIZER, distil_task, make_traces, write_inputs
 
@@ -46,7 +46,7 @@ def after(calls: int) -> Callable[[], bool]:
     return lambda: next(count) >= calls
 
 
-@pytest.mark.parametrize("micro_steps", [0, 1, EXAMPLES_A_STEP, EXAMPLES_A_STEP + 3, 3 * EXAMPLES_A_STEP + 1])
+@pytest.mark.parametrize("micro_steps", [0, EXAMPLES_A_STEP + 3, 3 * EXAMPLES_A_STEP])
 def test_stopping_at_any_micro_step_and_going_on_changes_no_byte(
     loaded: LoadedModel, tmp_path: Path, micro_steps: int
 ) -> None:
@@ -87,8 +87,8 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     weights = newest / "optimizer.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
     assert run(loaded_llama, task) == straight
-    done = [line["done"] for line in events_of(Path(task.folder), "stage_started")]
-    assert done[1] == saved_steps(Path(task.folder))[0] or done[1] < STEPS
+    [_, again] = events_of(Path(task.folder), "stage_started")
+    assert again["done"] == int(newest.name.removeprefix("checkpoint-")) - 1
 
 
 def test_how_often_is_saved_changes_no_byte(loaded_llama: LoadedModel, tmp_path: Path) -> None:

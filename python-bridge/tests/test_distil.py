@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+
 from palate_bridge import distil
 from palate_bridge.context import StageContext, StageOutcome
 from palate_bridge.distil import make_work, to_example
@@ -21,9 +22,8 @@ from palate_bridge.positions import supervised_rows
 from palate_bridge.prompts_file import read_prompts
 from palate_bridge.protocol import DistilTask, Execution
 from palate_bridge.tokens import choice_tokens
-
 from tests.stage_context import LINEAGE, events_of, make_context
-from tests.training import IDS, LOSS, OPTIMIZER, distil_task, make_trace, make_traces, write_inputs
+from tests.training import LOSS, OPTIMIZER, distil_task, make_trace, make_traces, write_inputs
 
 ONE_STEP = replace(OPTIMIZER, epochs=1, questions_per_step=5)
 
@@ -217,4 +217,3 @@ def test_ids_without_any_question_in_the_traces_are_bad_input(
     task = ready(loaded_llama, tmp_path, ids=["q-9"])
     with pytest.raises(BadInput, match="1 questions have 0 traces"):
         run(loaded_llama, task)
-    assert IDS

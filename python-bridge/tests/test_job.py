@@ -14,11 +14,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+
+from palate_bridge import distil
 from palate_bridge.lineage import adapter_sha256
 from palate_bridge.model import LoadedModel
 from palate_bridge.protocol import DistilTask
-from palate_bridge.strict import read
-
+from tests.stage_context import make_context
 from tests.training import (
     BRIDGE,
     OPTIMIZER,
@@ -32,7 +33,7 @@ from tests.training import (
     write_job,
 )
 
-MANY = replace(OPTIMIZER, epochs=12)
+MANY = replace(OPTIMIZER, epochs=8)
 SOON = 10.0
 
 
@@ -49,6 +50,11 @@ def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+def kinds_of(job: Path) -> list[str]:
+    """Without heartbeats, which come when they come."""
+    return [kind for line in events(job) if (kind := line["event"]) != "heartbeat"]
+
+
 def steps_of(job: Path) -> int:
     return max((line["step"] for line in events(job) if line["event"] == "step"), default=0)
 
@@ -58,7 +64,7 @@ def test_a_job_ends_with_0_a_result_and_the_events_of_its_life(
 ) -> None:
     job, task = ready(tmp_path, loaded_llama, tiny_llama)
     assert run_job(job) == 0
-    kinds = [line["event"] for line in events(job)]
+    kinds = kinds_of(job)
     assert kinds[:3] == ["job_started", "model_loaded", "stage_started"]
     assert kinds[-2:] == ["stage_done", "job_done"]
     assert kinds.count("step") == 6
@@ -69,7 +75,7 @@ def test_a_job_ends_with_0_a_result_and_the_events_of_its_life(
     assert result["files"]["adapter/adapter_model.safetensors"] == result["adapter_sha256"]
     assert not list(Path(task.folder).glob("checkpoint-*"))
     assert run_job(job) == 0, "a second run finds it done"
-    again = [line["event"] for line in events(job)][len(kinds) :]
+    again = kinds_of(job)[len(kinds) :]
     assert again == ["job_started", "stage_done", "job_done"]
 
 
@@ -90,7 +96,7 @@ def test_events_come_on_fd_3_as_they_are_in_the_file(
     assert received == (job.parent / "events.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR2])
 def test_a_signal_in_training_leaves_a_checkpoint_and_75(
     loaded_llama: LoadedModel, tiny_llama: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -107,22 +113,21 @@ def test_a_signal_in_training_leaves_a_checkpoint_and_75(
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen"])
-def test_killed_again_and_again_the_adapter_is_the_same(
+def test_killed_and_run_again_the_adapter_is_that_of_a_straight_run(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     model, path = request.getfixturevalue(f"loaded_{kind}"), request.getfixturevalue(f"tiny_{kind}")
-    straight, task = ready(tmp_path / "straight", model, path, optimizer=MANY)
-    assert run_job(straight) == 0
+    _, task = ready(tmp_path / "straight", model, path, optimizer=MANY)
+    distil.run(make_context(model, task))
     job, killed = ready(tmp_path / "killed", model, path, optimizer=MANY)
-    for step in (3, 8):
-        process = start_job(job)
-        wait_for(lambda step=step: steps_of(job) >= step)
-        kill(process)
-        assert not (Path(killed.folder) / "result.json").exists()
+    process = start_job(job)
+    wait_for(lambda: steps_of(job) >= 3)
+    kill(process)
+    assert not (Path(killed.folder) / "result.json").exists()
     assert run_job(job) == 0
     assert adapter_sha256(Path(killed.folder) / "adapter") == adapter_sha256(Path(task.folder) / "adapter")
     attempts = sorted(path.name for path in (Path(killed.folder) / "attempts").iterdir())
-    assert attempts == ["1.json", "2.json", "3.json"]
+    assert attempts == ["1.json", "2.json"]
 
 
 def test_a_closed_stdin_ends_the_job_in_seconds(
@@ -196,7 +201,10 @@ def test_a_wrong_job_ends_with_78_before_torch_is_loaded(
     [failed] = events(path)
     assert (failed["event"], failed["exit_code"], failed["key"]) == ("failed", code, None)
     assert said in failed["message"]
-    program = f"import sys; from palate_bridge.__main__ import main; main([{str(path)!r}]); print('torch' in sys.modules)"
+    program = (
+        "import sys; from palate_bridge.__main__ import main\n"
+        f"main([{str(path)!r}]); print('torch' in sys.modules)"
+    )
     shown = subprocess.run(
         [sys.executable, "-c", program], cwd=BRIDGE, stdin=subprocess.DEVNULL, capture_output=True, text=True
     )
@@ -231,5 +239,4 @@ def test_a_torn_last_line_of_events_is_taken_off(
     job, _ = ready(tmp_path, loaded_llama, tiny_llama, optimizer=replace(OPTIMIZER, max_steps=1))
     (job.parent / "events.jsonl").write_text('{"event": "job_done", "t": 1}\n{"event": "st')
     assert run_job(job) == 0
-    assert [line["event"] for line in events(job)][:2] == ["job_done", "job_started"]
-    assert read is not None
+    assert kinds_of(job)[:2] == ["job_done", "job_started"]

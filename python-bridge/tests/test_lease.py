@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from palate_bridge.errors import BadInput, Fenced
 from palate_bridge.lease import start_ticks, take_lease
-
 from tests.training import BRIDGE
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import torch
+
 from palate_bridge.errors import BadInput
 from palate_bridge.fresh_adapter import fresh_adapter
 from palate_bridge.lora import TARGETS, check_adapter_folder, choose_targets, coverage, trainable
 from palate_bridge.model import LoadedModel, load_model
 from palate_bridge.protocol import Lora
-
 from tests.tiny import make_adapter
 
 AUTO = Lora(rank=4, alpha=8.0, targets="auto")

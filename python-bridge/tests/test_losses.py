@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
+
 from palate_bridge.losses import DIRECTIONS, KlLoss, choice_loss_sum, kl_sum, token_kl
 from palate_bridge.positions import foretelling
-from torch import Tensor
 
 CASES = Path(__file__).parents[2] / "test" / "fixtures" / "cases"
 

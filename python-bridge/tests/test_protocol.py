@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+
 from palate_bridge.errors import BadInput
 from palate_bridge.event_kinds import Event
 from palate_bridge.protocol import DistilTask, ResolveJob, StagesJob, check_event, read_job

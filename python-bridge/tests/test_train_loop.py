@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
+
 from palate_bridge.context import StageContext
 from palate_bridge.errors import BadInput, NonFiniteLoss
 from palate_bridge.optimizer import learning_rate
 from palate_bridge.train_loop import Trained, Work, plan_steps, train
-from torch import nn
-
 from tests.stage_context import events_of, make_context
 from tests.test_losses import CASES
 from tests.training import OPTIMIZER, distil_task

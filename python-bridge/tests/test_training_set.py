@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from palate_bridge.errors import BadInput
 from palate_bridge.model import LoadedModel
 from palate_bridge.positions import why_unfit
 from palate_bridge.prompts_file import Presentation
 from palate_bridge.records import Trace
 from palate_bridge.training_set import TrainingSet, gather
-
 from tests.test_losses import CASES
 from tests.training import make_trace
 

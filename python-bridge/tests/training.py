@@ -11,6 +11,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from transformers import PreTrainedTokenizerBase
+
 from palate_bridge.protocol import (
     CalibrateLoss,
     CalibrateTask,
@@ -23,8 +25,6 @@ from palate_bridge.protocol import (
 from palate_bridge.records import Trace
 from palate_bridge.tokens import encode, find_choice
 from palate_bridge.traces_file import write_traces
-from transformers import PreTrainedTokenizerBase
-
 from tests.presentations import make_presentations, write_prompts
 from tests.stage_context import LINEAGE
 

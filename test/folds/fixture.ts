@@ -62,7 +62,7 @@ export function wordMaker(seed: number): (count: number) => string {
     }).join(" ");
 }
 
-/** The first `count` numbers in an order drawn from the seed. */
+/** The items in an order drawn from the seed. */
 export function shuffled<T>(items: readonly T[], seed: number): readonly T[] {
   let state = seed;
   const drawn = items.map((item) => {
