@@ -3,6 +3,7 @@ import yargs, { type CommandModule } from "yargs";
 import { hideBin } from "yargs/helpers";
 import { controlSubcommand } from "./commands/control.ts";
 import { foldsCommand } from "./commands/folds.ts";
+import { lineageCommand } from "./commands/lineage.ts";
 import { modelCommand } from "./commands/model.ts";
 import { planCommand } from "./commands/plan.ts";
 import { promptsCommand } from "./commands/prompts.ts";
@@ -10,6 +11,7 @@ import { questionsCommand } from "./commands/questions.ts";
 import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
 import { statusCommand } from "./commands/status.ts";
+import { verifyCommand } from "./commands/verify.ts";
 import { EXIT, PalateError, UsageError } from "./errors.ts";
 
 const COMMANDS = [
@@ -17,6 +19,8 @@ const COMMANDS = [
   planCommand,
   statusCommand,
   showCommand,
+  lineageCommand,
+  verifyCommand,
   questionsCommand,
   foldsCommand,
   promptsCommand,

@@ -99,7 +99,7 @@ function endError(end: ProcessEnd, said: string, nextStep: string | undefined, f
   const facts = { exit_code: end.exitCode, signal: end.signal, folder };
   const log = `The whole log is ${join(folder, "stderr.log")}.`;
   if (end.exitCode === JOB_EXIT.checkpointed || (end.stopped && end.exitCode !== JOB_EXIT.fenced)) {
-    return new StoppedError(`Stopped; what was done is saved. ${said}`.trim(), {
+    return new StoppedError("Stopped; what was done is saved.", {
       nextStep: "Run the same command again to go on from there.",
       facts,
     });

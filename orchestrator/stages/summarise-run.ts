@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { trainIds } from "../folds/manifest.ts";
-import type { Question } from "../questions/schema.ts";
+import { heldOutIds } from "../folds/manifest.ts";
+import { readLineage } from "../runs/lineage-file.ts";
 import { type ScoredItem, scorePairs } from "../scoring/paired-order.ts";
 import { parseRecords, type ScoreRecord } from "../scoring/records.ts";
 import { type FoldItems, type RunSummary, summariseRun } from "../scoring/run-summary.ts";
@@ -10,6 +10,7 @@ import type { PlanInput, PlannedStage } from "./plan.ts";
 
 /** Reads the records of every score stage and sums them up, each fold's held-out side apart and pooled. */
 export async function summariseStages(plan: PlanInput, stages: readonly PlannedStage[]): Promise<RunSummary> {
+  await refuseTrained(plan, stages);
   const scored = stages.filter(({ task }) => task.stage === "score");
   const records = new Map<PlannedStage, readonly ScoreRecord[]>();
   for (const stage of scored) records.set(stage, await readScores(stage.task.folder));
@@ -27,9 +28,8 @@ interface FoldScores {
 }
 
 function foldItems(plan: PlanInput, { fold, records }: FoldScores): FoldItems {
-  const heldOut = new Set(plan.manifest.folds.find((each) => each.fold === fold)?.held_out);
+  const heldOut = new Set(heldOutIds(plan.manifest, fold));
   const questions = plan.set.questions.filter(({ id }) => heldOut.has(id));
-  refuseTrained(plan, { fold, questions });
   const items: Record<string, ScoredItem[]> = {};
   for (const [stage, all] of records) {
     if (stage.task.stage !== "score" || (stage.fold !== null && stage.fold !== fold)) continue;
@@ -39,15 +39,20 @@ function foldItems(plan: PlanInput, { fold, records }: FoldScores): FoldItems {
   return { fold, items };
 }
 
-/** Held-out means held-out: no task of a scored question is among the tasks this fold's students trained on. */
-function refuseTrained(
-  plan: PlanInput,
-  { fold, questions }: { fold: number; questions: readonly Question[] },
-): void {
-  const trained = new Set(trainIds(plan.manifest, fold));
-  const trainedTasks = new Set(
-    plan.set.questions.filter(({ id }) => trained.has(id)).map((each) => each.task_id),
-  );
-  const itemTasks = new Map(questions.map((question) => [question.id, question.task_id]));
-  refuseSeenTasks({ itemTasks, trainedTasks, checkpoint: `fold ${fold}` });
+/** Held-out means held-out: by the adapters' own lineage, no task of a scored question was trained on. */
+async function refuseTrained(plan: PlanInput, stages: readonly PlannedStage[]): Promise<void> {
+  const tasks = new Map(plan.set.questions.map((question) => [question.id, question.task_id]));
+  for (const fold of plan.folds) {
+    const adapters = stages.filter(({ task, fold: own }) => own === fold && isTraining(task.stage));
+    const lineages = await Promise.all(adapters.map(({ task }) => readLineage(task.folder)));
+    const trainedTasks = new Set(
+      lineages.flatMap(({ question_ids }) => question_ids.map((id) => tasks.get(id) ?? id)),
+    );
+    const itemTasks = new Map(heldOutIds(plan.manifest, fold).map((id) => [id, tasks.get(id) ?? id]));
+    refuseSeenTasks({ itemTasks, trainedTasks, checkpoint: `of fold ${fold}` });
+  }
+}
+
+function isTraining(stage: string): boolean {
+  return stage === "distil" || stage === "calibrate";
 }

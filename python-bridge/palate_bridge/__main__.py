@@ -11,6 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from palate_bridge.announce import announce
 from palate_bridge.errors import Checkpointed, JobError, OutOfAcceleratorMemory
 from palate_bridge.events import EventChannel
 from palate_bridge.lifeline import Lifeline, end_children
@@ -57,6 +58,7 @@ def run(path: Path, events: EventChannel, lifeline: Lifeline) -> int:
 def run_resolve(job: ResolveJob, events: EventChannel, lifeline: Lifeline) -> None:
     from palate_bridge.resolve import resolve
 
+    announce(events, device="cpu", threads=1)
     lifeline.leave_at_once()
     found = resolve(job)
     events.emit(

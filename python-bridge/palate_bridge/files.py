@@ -33,9 +33,10 @@ def temporary_name(path: Path) -> Path:
 
 
 def sync_tree(folder: Path) -> None:
-    """Bring a folder's files to disk before it is renamed into place."""
+    """Bring a folder's files to disk before it is renamed into place; safetensors makes them private to a user."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
+            path.chmod(0o644)
             with path.open("rb") as file:
                 os.fsync(file.fileno())
     sync_folder(folder)

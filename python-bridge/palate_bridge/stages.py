@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,14 +9,14 @@ from pathlib import Path
 import torch
 
 from palate_bridge import calibrate, distil, generate, score
+from palate_bridge.announce import announce
 from palate_bridge.context import StageContext
 from palate_bridge.errors import Checkpointed
 from palate_bridge.events import EventChannel
-from palate_bridge.lease import start_ticks, take_lease
+from palate_bridge.lease import take_lease
 from palate_bridge.model import LoadedModel, load_model, pick_device
-from palate_bridge.protocol import PROTOCOL_VERSION, StagesJob, StageTask
+from palate_bridge.protocol import StagesJob, StageTask
 from palate_bridge.stage_folder import finish, is_done
-from palate_bridge.versions import versions
 
 STAGES = {
     "generate": generate.run,
@@ -29,7 +28,7 @@ STAGES = {
 
 def run_all(job: StagesJob, events: EventChannel, stop_requested: Callable[[], bool]) -> None:
     set_up_torch(job)
-    announce(job, events)
+    announce(events, device=str(pick_device(job.model.device)), threads=torch.get_num_threads())
     loaded: LoadedModel | None = None
     for task in job.stages:
         if is_done(task):
@@ -88,15 +87,3 @@ def set_up_torch(job: StagesJob) -> None:
     # Only a debugging aid of that mode, and not for free.
     torch.utils.deterministic.fill_uninitialized_memory = False  # pyright: ignore[reportAttributeAccessIssue]
     torch.manual_seed(0)
-
-
-def announce(job: StagesJob, events: EventChannel) -> None:
-    events.emit(
-        "job_started",
-        protocol=PROTOCOL_VERSION,
-        pid=os.getpid(),
-        start_ticks=start_ticks(),
-        device=str(pick_device(job.model.device)),
-        threads=torch.get_num_threads(),
-        versions=versions(),
-    )

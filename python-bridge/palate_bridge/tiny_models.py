@@ -77,7 +77,7 @@ def build_qwen3_5():  # noqa: ANN201
 
 
 def remember(model) -> None:  # noqa: ANN001
-    """A random decay forgets within a few tokens; then a demonstration would change nothing that follows it."""
+    """A random decay forgets within a few tokens; a demonstration would change nothing that follows."""
     for name, weight in model.named_parameters():
         if name.endswith("A_log"):
             weight.data.fill_(LOG_DECAY)

@@ -39,7 +39,7 @@ def test_the_seven_usual_names_miss_the_linear_attention_and_are_refused(loaded_
 
 @pytest.mark.parametrize("name", ["lm_head", "embed_tokens"])
 def test_head_and_embeddings_are_no_targets(loaded_llama: LoadedModel, name: str) -> None:
-    with pytest.raises(BadInput, match="lora.targets"):
+    with pytest.raises(BadInput, match=r"lora\.targets"):
         coverage(loaded_llama.base, [*TARGETS["llama"], name])
 
 

@@ -121,7 +121,7 @@ def test_a_source_that_is_none_is_refused_with_what_there_is(
 def test_a_folder_without_weights_or_config_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
-    with pytest.raises(BadInput, match="no \\*.safetensors"):
+    with pytest.raises(BadInput, match=r"no \*\.safetensors"):
         resolve(job(folder, tmp_path))
     with pytest.raises(BadInput, match="names no architecture"):
         resolve(job(folder, tmp_path, tokenizer_only=True))
