@@ -33,7 +33,7 @@ def temporary_name(path: Path) -> Path:
 
 
 def sync_tree(folder: Path) -> None:
-    """Bring a folder's files to disk before it is renamed into place; safetensors makes them private to a user."""
+    """Bring a folder's files to disk before it is renamed into place. safetensors makes its own private."""
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             path.chmod(0o644)

@@ -50,7 +50,7 @@ class LoadedModel:
             detach_adapter(self, module)
 
     def lm_head(self, hidden: Tensor, columns: Sequence[int] | None = None) -> Tensor:
-        """hidden [..., H] -> float32 logits [..., V], or those of some token ids, multiplied in float32 too."""
+        """hidden [..., H] -> float32 logits [..., V]; those of named ids are multiplied in float32 too."""
         if columns is None:
             return self.base.lm_head(hidden.to(self.dtype)).float()
         return hidden.float() @ self.base.lm_head.weight[list(columns)].float().T

@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from palate_bridge import distil
+from palate_bridge.base_guard import BaseGuard
 from palate_bridge.context import StageContext, StageOutcome
 from palate_bridge.distil import make_work, to_example
-from palate_bridge.errors import BadInput
+from palate_bridge.errors import BadInput, JobError
 from palate_bridge.files import sha256_file
 from palate_bridge.fresh_adapter import fresh_adapter
 from palate_bridge.losses import token_kl
@@ -171,6 +172,19 @@ def test_the_teacher_is_run_once_for_all_epochs(loaded_llama: LoadedModel, tmp_p
     tokens = [step["tokens"] for step in events_of(tmp_path / "distil", "step")]
     assert tokens[0] > 1.5 * tokens[1]
     assert tokens[1] == tokens[2]
+
+
+def test_a_base_that_changed_is_noticed(loaded: LoadedModel, tmp_path: Path) -> None:
+    guard = BaseGuard(loaded, read_prompts(ready(loaded, tmp_path).prompts))
+    weight = loaded.base.model.layers[0].mlp.down_proj.weight
+    kept = weight.data.clone()
+    try:
+        weight.data[0, 0] += 1e-3
+        with pytest.raises(JobError, match="no longer the base"):
+            guard.check(None)
+    finally:
+        weight.data.copy_(kept)
+    guard.check(None)
 
 
 def test_rejected_traces_and_questions_of_others_are_not_trained_on(

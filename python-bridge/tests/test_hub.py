@@ -1,4 +1,4 @@
-"""What the hub refuses is told apart: gated, not granted, missing, a bad token. A server on loopback plays it."""
+"""What the hub refuses is told apart: gated, not granted, missing, a bad token. By a loopback server."""
 
 from __future__ import annotations
 

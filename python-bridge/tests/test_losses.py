@@ -128,9 +128,13 @@ def test_at_the_choice_only_the_two_letters_count_when_asked() -> None:
 def test_calibration_is_the_cross_entropy_of_the_supported_letter() -> None:
     head, student, _ = random_case(1)
     full = torch.softmax(head(student), -1)[0, 5]
-    assert choice_loss_sum(head, student, [5], None).item() == pytest.approx(-math.log(full), abs=1e-12)
+    assert choice_loss_sum(head, student, [5], None).item() == pytest.approx(
+        -math.log(full.item()), abs=1e-12
+    )
     two = torch.softmax(head(student, (2, 5)), -1)[0, 1]
-    assert choice_loss_sum(head, student, [5], (2, 5)).item() == pytest.approx(-math.log(two), abs=1e-12)
+    assert choice_loss_sum(head, student, [5], (2, 5)).item() == pytest.approx(
+        -math.log(two.item()), abs=1e-12
+    )
 
 
 def test_teacher_and_student_are_compared_at_the_reply_whatever_their_prompts_length() -> None:

@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 from palate_bridge.context import StageContext
-from palate_bridge.errors import BadInput, NonFiniteLoss
+from palate_bridge.errors import BadInput, JobError, NonFiniteLoss
 from palate_bridge.optimizer import learning_rate
-from palate_bridge.train_loop import Trained, Work, plan_steps, train
+from palate_bridge.train_loop import Trained, Work, check_reach, plan_steps, train
 from tests.stage_context import events_of, make_context
 from tests.test_losses import CASES
 from tests.training import OPTIMIZER, distil_task
@@ -81,6 +81,14 @@ def test_a_step_without_a_token_to_train_on_is_refused(tmp_path: Path) -> None:
 def test_a_loss_that_is_no_number_stops_the_run_by_name(bad: float, tmp_path: Path) -> None:
     with pytest.raises(NonFiniteLoss, match="step 1: the loss of q-"):
         run(tmp_path, [[1.0], [bad]])
+
+
+def test_a_b_that_the_loss_cannot_see_is_named() -> None:
+    module = Scale()
+    with pytest.raises(JobError, match=r"inner\.lora_B\.weight has no gradient"):
+        check_reach(module)
+    module.inner.lora_B.weight.sum().backward()
+    check_reach(module)
 
 
 def test_the_order_depends_on_seed_and_epoch_and_not_on_the_order_given() -> None:

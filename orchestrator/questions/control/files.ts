@@ -27,7 +27,7 @@ others went into them. Same flags, same bytes. Licence: Apache-2.0, as the proje
 - \`reasons.jsonl\`: one sentence a question, {id, reason}, for demonstrations.
 
 Questions come as twins: same query, same candidates in the same order, prefixes that differ in nothing but which
-of two modules the cue names (the other module is mentioned too). Each candidate is supported in one twin and
+of two modules the cue names (the prefix says nothing of the other). Each candidate is supported in one twin and
 opposed in the other, so nothing can be told from candidates and query alone (accuracy is exactly 1/2), and answers
 are balanced. Names are common words; no name of a module or repository occurs in two tasks.
 `;

@@ -4,7 +4,7 @@ type Domain = Question["domain"];
 type Method = Question["method"];
 type Some<T> = readonly [T, ...T[]];
 
-/** Printed by the second step. {named} is the module that it names, {cleared} the other one. */
+/** Printed by the second step. {named} is the module that it names. */
 interface Cue {
   /** What follows `[2] `; output lines are indented by four spaces, as in rendered runs. */
   readonly step: string;
@@ -34,22 +34,19 @@ export const QUERIES: Readonly<Record<Domain, Some<string>>> = {
   ],
 };
 
-/**
- * The first step: names both modules and says nothing of what is wrong. {one} and {two} are the modules in either
- * order; in detours {current} is the one being changed and {other} is not.
- */
+/** The first step: names no module, so that the cue is the one place that decides. */
 export const OPENINGS: Readonly<Record<Method, Some<string>>> = {
   parallel: [
-    "AGENT: The change touches {one} and {two}.",
-    "AGENT: I can start with {one} or {two}.",
-    "AGENT: Two parts are open: {one} and {two}.",
-    "$ ls src   (exit=0)\n    {one}  {two}",
+    "AGENT: Let me see what is open.",
+    "AGENT: Two ways lie ahead.",
+    "AGENT: I look for where to begin.",
+    "AGENT: Checking the state first.",
   ],
   detour: [
-    "AGENT: I left {other} and am changing {current}.",
-    "AGENT: I am changing {current}; {other} is untouched.",
-    "AGENT: After {other} I moved on to {current}.",
-    "AGENT: I am busy with {current} and skipped {other}.",
+    "AGENT: My edit is done.",
+    "AGENT: I have worked on this part for a while.",
+    "AGENT: Another change is in.",
+    "AGENT: Checking the edit.",
   ],
 };
 

@@ -32,11 +32,9 @@ function drawShared(task: ControlTask, pair: ControlPair): Shared {
   const { seed, domain } = task;
   const { key, method } = pair;
   const [current, other] = pair.modules;
-  const [one, two] = drawOrder(seed, `listed ${key}`, current, other);
-  const slots = new Map(Object.entries({ current, other, one, two }));
   const wording = drawFrom(seed, `candidates ${key}`, CANDIDATES[method]);
   return {
-    opening: fill(drawFrom(seed, `opening ${key}`, OPENINGS[method]), slots),
+    opening: drawFrom(seed, `opening ${key}`, OPENINGS[method]),
     cue: drawFrom(seed, `cue ${key}`, CUES[domain]),
     candidates: drawOrder<Candidate>(
       seed,
@@ -49,11 +47,8 @@ function drawShared(task: ControlTask, pair: ControlPair): Shared {
 
 function draftQuestion(task: ControlTask, pair: ControlPair, shared: Shared, supported: 0 | 1): Draft {
   const [first, second] = shared.candidates;
-  const [named, cleared] = supported === 0 ? [first, second] : [second, first];
-  const slots = new Map([
-    ["named", named.module],
-    ["cleared", cleared.module],
-  ]);
+  const named = supported === 0 ? first : second;
+  const slots = new Map([["named", named.module]]);
   const prefix = `[1] ${shared.opening}\n[2] ${fill(shared.cue.step, slots)}`;
   return {
     domain: task.domain,
