@@ -1,7 +1,7 @@
 import type { ChatMessage } from "../../tokenizer/chat-tokenizer.ts";
 import type { Demonstration } from "../demonstration.ts";
 import type { QuestionView } from "../question-view.ts";
-import { instruction, questionText, SYSTEM } from "../student.ts";
+import { questionText, SYSTEM } from "../student.ts";
 
 /** Messages, and where in them the demonstration stands (code units of one message's content). */
 export interface TeacherPrompt {
@@ -11,15 +11,21 @@ export interface TeacherPrompt {
 
 export type TeacherTemplate = (view: QuestionView, demonstration: Demonstration) => TeacherPrompt;
 
-/** The student's two turns with the demonstration, and what to do with it, before the instruction. */
-export function insertDemonstration(view: QuestionView, shown: string, request = ""): TeacherPrompt {
-  const before = `${questionText(view)}\n\n`;
-  const content = `${before}${shown}\n\n${request}${instruction(view.reasoning)}`;
+interface Parts {
+  /** Instruction between question and demonstration; empty where it comes last. */
+  readonly before?: string;
+  readonly shown: string;
+  readonly closing: string;
+}
+
+/** The student's two turns with the demonstration in the second, after the question that both sides share. */
+export function insertDemonstration(view: QuestionView, { before, shown, closing }: Parts): TeacherPrompt {
+  const head = [questionText(view), ...(before === undefined ? [] : [before]), ""].join("\n\n");
   return {
     messages: [
       { role: "system", content: SYSTEM },
-      { role: "user", content },
+      { role: "user", content: `${head}${shown}\n\n${closing}` },
     ],
-    demonstration: { message: 1, start: before.length, end: before.length + shown.length },
+    demonstration: { message: 1, start: head.length, end: head.length + shown.length },
   };
 }

@@ -1,9 +1,13 @@
 import { type Demonstration, goodReply } from "../demonstration.ts";
 import type { QuestionView } from "../question-view.ts";
+import { instruction } from "../student.ts";
 import { insertDemonstration, type TeacherPrompt } from "./insert.ts";
 
 /** Shows a good reply and asks for one. */
 export function workedReply(view: QuestionView, demonstration: Demonstration): TeacherPrompt {
-  const request = view.reasoning === "brief" ? "Now reply in your own words. " : "";
-  return insertDemonstration(view, `A good reply:\n${goodReply(demonstration, view.reasoning)}`, request);
+  return insertDemonstration(view, {
+    before: instruction(view.reasoning),
+    shown: `A good reply:\n${goodReply(demonstration, view.reasoning)}`,
+    closing: view.reasoning === "brief" ? "Now reply in your own words." : "Reply like this.",
+  });
 }
