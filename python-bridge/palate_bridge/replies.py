@@ -167,7 +167,7 @@ def answer_rest(
             done[key] = make_record(key, presentation, speaker, written)
             context.check_lease()
             append_record(file, done[key])
-            progress.advance(written.prompt_tokens + len(written.completion_ids))
+            progress.advance(done[key].prompt_tokens + len(written.completion_ids))
 
 
 def make_record(key: Key, presentation: Presentation, speaker: Speaker, written: Reply) -> Record:

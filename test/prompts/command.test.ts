@@ -37,7 +37,7 @@ test("prompts show prints the side, order and template that are asked for", asyn
   const words = ["--side", "teacher", "--order", "reversed", "--template", "stated-answer", "--json"];
   const shown = JSON.parse(await show(question.id, ...words));
   expect(shown).toMatchObject({ side: "teacher", order: "reversed", supported: "A" });
-  expect(shown.text).toContain("Option A is right.");
+  expect(shown.text).toContain("The right answer is A.");
 });
 
 test("prompts show --ids prints the ids that the model gets", async () => {
