@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+from transformers import PreTrainedTokenizerBase
+
 from palate_bridge.prompts_file import ORDERS, Presentation
 from palate_bridge.tokens import encode
-from transformers import PreTrainedTokenizerBase
 
 OPTIONS = ("Read the log of the failing test.", "Change the code and run the tests again.")
 DEMONSTRATION = "The better option reads what the program wrote, and then it acts."

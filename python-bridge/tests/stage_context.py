@@ -22,7 +22,6 @@ from palate_bridge.protocol import (
     ScoreTask,
     StageTask,
 )
-
 from tests.presentations import make_presentations, write_prompts
 
 IDS = ["q-2", "q-1", "q-3"]

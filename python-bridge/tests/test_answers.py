@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from palate_bridge.answers import read_answer
 
 CASES = Path(__file__).parents[2] / "test/fixtures/cases"

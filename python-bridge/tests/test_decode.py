@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+
 from palate_bridge.answers import read_answer
 from palate_bridge.decode import closing_ids, draw_letter, reply
 from palate_bridge.errors import BadInput, Checkpointed
@@ -14,7 +15,6 @@ from palate_bridge.model import LoadedModel
 from palate_bridge.protocol import Decode
 from palate_bridge.sampling import next_token, reply_rng
 from palate_bridge.tokens import choice_tokens, encode
-
 from tests.writing import GREEDY, PROMPT, SAMPLED, answer, script, whole_logits, writer, written
 
 

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
+
 from palate_bridge.gate import gate, longest_copy, longest_suffixes
 from palate_bridge.prompts_file import Presentation
 from palate_bridge.records import Record

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from palate_bridge import generate
 from palate_bridge.decode import Writer, reply
 from palate_bridge.errors import BadInput, Checkpointed, Fenced
@@ -20,7 +21,6 @@ from palate_bridge.records_file import PARTIAL
 from palate_bridge.sampling import reply_rng
 from palate_bridge.tokens import choice_tokens, eos_ids
 from palate_bridge.traces_file import read_traces
-
 from tests.presentations import make_presentations, write_prompts
 from tests.stage_context import IDS, events_of, generate_task, make_context
 from tests.test_sampling import PLAIN

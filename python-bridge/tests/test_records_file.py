@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from palate_bridge.errors import BadInput
 from palate_bridge.prompts_file import read_prompts
 from palate_bridge.records import Record, Trace
 from palate_bridge.records_file import append_record, resume_records, to_line, write_records
 from palate_bridge.traces_file import read_traces, write_traces
-
 from tests.presentations import make_presentations, write_prompts
 from tests.test_gate import GOOD
 

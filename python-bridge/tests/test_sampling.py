@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+
 from palate_bridge.protocol import Decode
 from palate_bridge.sampling import (
     keep_min_p,

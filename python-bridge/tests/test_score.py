@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
+
 from palate_bridge import score
 from palate_bridge.errors import BadInput
 from palate_bridge.model import LoadedModel
 from palate_bridge.prompts_file import read_prompts
 from palate_bridge.records_file import PARTIAL
-from safetensors.torch import load_file, save_file
-
 from tests.stage_context import IDS, make_context, score_task
 from tests.test_sampling import PLAIN
 from tests.tiny import make_adapter

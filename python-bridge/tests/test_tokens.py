@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
+
 from palate_bridge import tokens
 from palate_bridge.errors import BadInput
 from palate_bridge.model import LoadedModel
 from palate_bridge.tokens import assert_choice, check_parity, choice_tokens, encode, eos_ids, find_choice
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
-
 from tests.presentations import make_presentation
 
 

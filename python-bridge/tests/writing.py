@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
+
 from palate_bridge.decode import Reply, Writer, reply
 from palate_bridge.model import LoadedModel
 from palate_bridge.protocol import Decode
 from palate_bridge.sampling import reply_rng
 from palate_bridge.tokens import choice_tokens, encode, eos_ids
-
 from tests.test_sampling import PLAIN
 
 GREEDY = replace(PLAIN, temperature=0.0, max_reasoning_tokens=12)
