@@ -16,7 +16,17 @@ describe("the command", () => {
   it("lists what it can do", async () => {
     const { stdout, exitCode } = await palate("--help");
     expect(exitCode).toBe(0);
-    for (const word of ["run", "plan", "status", "show", "lineage", "verify", "questions", "folds", "prompts"]) {
+    for (const word of [
+      "run",
+      "plan",
+      "status",
+      "show",
+      "lineage",
+      "verify",
+      "questions",
+      "folds",
+      "prompts",
+    ]) {
       expect(stdout).toContain(`palate ${word}`);
     }
   });

@@ -130,7 +130,6 @@ export const stageTaskSchema = z.discriminatedUnion("stage", [
   }),
 ]);
 export type StageTask = z.infer<typeof stageTaskSchema>;
-export type StageName = StageTask["stage"];
 
 export const jobSchema = z.discriminatedUnion("kind", [
   z.strictObject({
