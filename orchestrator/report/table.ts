@@ -4,16 +4,15 @@ import type { CheckpointRow, Comparison, RunTable } from "./table-shape.ts";
 
 /** The result of a run as plain text of at most 100 columns, ending in a line end. */
 export function renderRunTable(summary: RunTable): string {
-  const parts = [
-    ...summary.folds.map((each) => ({ name: `fold ${each.fold}`, comparison: each })),
-    { name: "pooled", comparison: summary.pooled },
-  ];
+  const folds = summary.folds.map((each) => ({ name: `fold ${each.fold}`, comparison: each }));
+  // With one fold, pooled says the same again.
+  const parts = folds.length === 1 ? folds : [...folds, { name: "pooled", comparison: summary.pooled }];
   const groups = parts.map(({ name, comparison }) => rowsOf(name, comparison));
   const lines = [
     ...layOut(groups),
     "",
     ...deltaLines("pooled", summary.pooled),
-    ...summary.folds.flatMap((each) => deltaLines(`fold ${each.fold}`, each)),
+    ...(folds.length === 1 ? [] : folds.flatMap(({ name, comparison }) => deltaLines(name, comparison))),
     ...noAnswerLines(summary.pooled),
     ...footer(groups.flat().some((row) => row[4]?.endsWith("w"))),
   ];
