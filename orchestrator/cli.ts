@@ -51,6 +51,7 @@ function report(error: unknown): number {
   process.stderr.write(
     `palate: ${error.message}\n${error.nextStep === undefined ? "" : `  ${error.nextStep}\n`}`,
   );
+  if (process.argv.includes("--json")) process.stderr.write(`${JSON.stringify(error.facts)}\n`);
   return error.exitCode;
 }
 

@@ -46,7 +46,14 @@ export function parseRecipe(text: string, file: string): Recipe {
 }
 
 function checkFolds(recipe: Recipe, file: string): Recipe {
-  const outside = recipe.split.folds?.find((fold) => fold >= recipe.split.k);
+  const { folds, manifest } = recipe.split;
+  if (folds !== null && new Set(folds).size < folds.length) {
+    throw new RecipeError(`${file}: split.folds names a fold twice: ${folds.join(", ")}.`, {
+      facts: { file },
+    });
+  }
+  // A manifest has its own k, known when it is read.
+  const outside = manifest === null ? folds?.find((fold) => fold >= recipe.split.k) : undefined;
   if (outside === undefined) return recipe;
   throw new RecipeError(`${file}: split.folds names fold ${outside}, but split.k is ${recipe.split.k}.`, {
     nextStep: `Folds count from 0 to ${recipe.split.k - 1}.`,

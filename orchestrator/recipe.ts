@@ -145,9 +145,7 @@ export const recipeSchema = z.strictObject({
   generate: generateSchema.prefault({}),
   distil: distilSchema.prefault({}),
   calibrate: calibrateSchema.nullable().prefault({}).describe("null = no calibration pass"),
-  score: z
-    .strictObject({ samples: z.int().min(1).default(1), sampling: samplingSchema.prefault({}) })
-    .prefault({}),
+  score: z.strictObject({ sampling: samplingSchema.prefault({}) }).prefault({}),
   seed: z.int().min(0).default(0),
   execution: executionSchema.prefault({}).describe("How it is run; never part of an identity"),
 });

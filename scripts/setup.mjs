@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 export const VENV_PYTHON = join(ROOT, ".venv", "bin", "python");
 const STAMPS = join(ROOT, ".setup");
-const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3.10", "python3"];
+const PYTHONS = ["python3.13", "python3.12", "python3.11", "python3"];
 
 /** @param {{ dev: boolean }} options dev adds what tests and linters need. */
 export function setUp({ dev }) {
@@ -97,10 +97,10 @@ function findPython() {
     const result = spawnSync(command, ["-c", code], { encoding: "utf8" });
     const version = result.stdout?.trim() ?? "";
     const [major, minor] = version.split(".").map(Number);
-    if (major === 3 && minor >= 10 && minor <= 13) return { command, version };
+    if (major === 3 && minor >= 11 && minor <= 13) return { command, version };
   }
   console.error(
-    `set-up: python: no Python 3.10 to 3.13 found (tried ${(named ? [named] : PYTHONS).join(", ")}).\n` +
+    `set-up: python: no Python 3.11 to 3.13 found (tried ${(named ? [named] : PYTHONS).join(", ")}).\n` +
       "  Install one, or name it in PALATE_PYTHON_BASE.",
   );
   process.exit(1);

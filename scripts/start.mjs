@@ -7,5 +7,7 @@ setUp({ dev: false });
 const given = process.argv.slice(2);
 const args = given.length > 0 ? given : ["quickstart"];
 const child = spawn(process.execPath, [join(ROOT, "dist", "cli.js"), "run", ...args], { stdio: "inherit" });
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
+// A terminal sends Ctrl-C to both; SIGTERM comes to this process alone.
+process.on("SIGINT", () => undefined);
+process.on("SIGTERM", () => child.kill("SIGTERM"));
 child.on("exit", (code, signal) => process.exit(code ?? (signal === "SIGINT" ? 130 : 1)));

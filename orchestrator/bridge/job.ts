@@ -15,6 +15,7 @@ export interface JobRequest {
   readonly stop?: AbortSignal;
   readonly kill?: AbortSignal;
   readonly graceSeconds?: number;
+  readonly limitSeconds?: number;
 }
 
 /**
@@ -37,6 +38,7 @@ export async function runJob(request: JobRequest): Promise<BridgeEvent[]> {
     ...(request.stop && { stop: request.stop }),
     ...(request.kill && { kill: request.kill }),
     ...(request.graceSeconds !== undefined && { graceSeconds: request.graceSeconds }),
+    ...(request.limitSeconds !== undefined && { limitSeconds: request.limitSeconds }),
   });
   channel.end();
   await writeExit(request.folder, end);
@@ -98,9 +100,16 @@ async function refuseUnlessDone({ end, events, folder, fault }: Ended): Promise<
 function endError(end: ProcessEnd, said: string, nextStep: string | undefined, folder: string): Error {
   const facts = { exit_code: end.exitCode, signal: end.signal, folder };
   const log = `The whole log is ${join(folder, "stderr.log")}.`;
-  if (end.exitCode === JOB_EXIT.checkpointed || (end.stopped && end.exitCode !== JOB_EXIT.fenced)) {
+  // A job that has not come so far as to listen dies of SIGTERM itself, and has nothing to save.
+  if (end.exitCode === JOB_EXIT.checkpointed || (end.stopped && end.signal === "SIGTERM")) {
     return new StoppedError("Stopped; what was done is saved.", {
       nextStep: "Run the same command again to go on from there.",
+      facts,
+    });
+  }
+  if (end.stopped && end.signal === "SIGKILL") {
+    return new BridgeError("Killed before it could save.", {
+      nextStep: "Run the same command again to go on from the last checkpoint.",
       facts,
     });
   }

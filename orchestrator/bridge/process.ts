@@ -54,8 +54,10 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
       drain(child.stdio[3], request.onBytes),
       child,
       endGroup(child, group),
-    ]);
-    guard.dispose();
+    ]).finally(() => {
+      guard.dispose();
+      if (group !== undefined) signalGroup(group, "SIGKILL");
+    });
     if (group === undefined) throw notStarted(request.command, result.cause);
     return { exitCode: result.exitCode ?? null, signal: result.signal ?? null, stopped: guard.stopped() };
   } finally {
@@ -82,6 +84,9 @@ function endGroup(
   });
 }
 
+/** The stop flag is read between sequences: the longest one of a large model takes about two minutes. */
+const GRACE_SECONDS = 180;
+
 function guardGroup(request: ProcessRequest, group: number | undefined) {
   let stopped = false;
   const timers: NodeJS.Timeout[] = [];
@@ -89,7 +94,7 @@ function guardGroup(request: ProcessRequest, group: number | undefined) {
     if (stopped || group === undefined) return;
     stopped = true;
     signalProcess(group, "SIGTERM");
-    timers.push(setTimeout(kill, (request.graceSeconds ?? 60) * 1000));
+    timers.push(setTimeout(kill, (request.graceSeconds ?? GRACE_SECONDS) * 1000));
   }
   function kill(): void {
     stopped = true;
@@ -98,6 +103,7 @@ function guardGroup(request: ProcessRequest, group: number | undefined) {
   request.stop?.addEventListener("abort", stop);
   request.kill?.addEventListener("abort", kill);
   if (request.stop?.aborted === true) stop();
+  if (request.kill?.aborted === true) kill();
   if (request.limitSeconds !== undefined) timers.push(setTimeout(stop, request.limitSeconds * 1000));
   return {
     stopped: () => stopped,

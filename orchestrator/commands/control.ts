@@ -4,12 +4,14 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ArgumentsCamelCase, CommandModule } from "yargs";
 import { UsageError } from "../errors.ts";
 import { controlFiles } from "../questions/control/files.ts";
+import { jsonOption, print, printJson } from "./common.ts";
 
 interface ControlArguments {
   readonly tasks: number;
   readonly "questions-per-task": number;
   readonly seed: number;
   readonly out: string;
+  readonly json: boolean;
 }
 
 /** `palate control`: writes a set of control questions into a new folder. */
@@ -25,15 +27,18 @@ export const controlSubcommand: CommandModule<object, ControlArguments> = {
       })
       .option("questions-per-task", { type: "number", default: 4, describe: "Even number" })
       .option("seed", { type: "number", default: 0, describe: "Same seed, same bytes" })
-      .option("out", { type: "string", demandOption: true, describe: "Folder to create" }),
+      .option("out", { type: "string", demandOption: true, describe: "Folder to create" })
+      .options(jsonOption),
   handler: writeControl,
 };
 
 async function writeControl(args: ArgumentsCamelCase<ControlArguments>): Promise<void> {
-  const { tasks, questionsPerTask, seed, out } = args;
+  const { tasks, questionsPerTask, seed, out, json } = args;
   const files = controlFiles({ seed, tasks, questionsPerTask });
   await writeNewFolder(resolve(out), files);
-  process.stdout.write(`${tasks * questionsPerTask} control questions over ${tasks} tasks: ${out}\n`);
+  const questions = tasks * questionsPerTask;
+  if (json) return printJson({ folder: resolve(out), questions, tasks, seed });
+  print(`${questions} control questions over ${tasks} tasks: ${out}`);
 }
 
 /** All files or none: they are written beside the folder and take its name at the end. */

@@ -11,6 +11,7 @@ interface BuildArguments {
   readonly seed: number;
   readonly "near-duplicate": number;
   readonly out: string | undefined;
+  readonly json: boolean;
 }
 
 interface ShowArguments {
@@ -57,7 +58,8 @@ function buildSubcommand(): CommandModule<object, BuildArguments> {
           default: 0.8,
           describe: "Jaccard index of word 13-grams from which two task texts count as one, above 0 to 1",
         })
-        .option("out", { type: "string", describe: "File to write; default folds/<data>.k<k>.s<seed>.json" }),
+        .option("out", { type: "string", describe: "File to write; default folds/<data>.k<k>.s<seed>.json" })
+        .option("json", JSON_FLAG),
     handler: build,
   };
 }
@@ -88,7 +90,11 @@ async function build(args: ArgumentsCamelCase<BuildArguments>): Promise<void> {
   const manifest = buildSplit({ set: await read(source), k, seed, nearDuplicate });
   const file = args.out ?? defaultSplitFile({ source, k, seed });
   const outcome = await writeSplit(file, manifest);
-  print(`${file}: ${outcome}\n${manifestText(manifest)}`);
+  print(
+    args.json
+      ? JSON.stringify({ file, outcome, manifest }, null, 2)
+      : `${file}: ${outcome}\n${manifestText(manifest)}`,
+  );
 }
 
 async function show({ manifest: file, json }: ArgumentsCamelCase<ShowArguments>): Promise<void> {

@@ -18,7 +18,7 @@ export const statusCommand: CommandModule<object, StatusArguments> = {
       const runs = await listStatus(checkpoints);
       if (json) return printJson({ runs });
       print(
-        runs.map((each) => `${each.status.padEnd(8)} ${each.done}/${each.stages} ${each.name}`).join("\n") ||
+        runs.map((each) => `${each.status.padEnd(10)} ${each.done}/${each.stages} ${each.name}`).join("\n") ||
           "no runs",
       );
       return;

@@ -58,17 +58,24 @@ export async function writePrompts(file: string, rows: readonly PromptRow[]): Pr
   await writeFileAtomic(file, tableToIPC(new Table(columns), "stream"));
 }
 
-/** Tokens of both presentations of each question, by side. */
-export async function tableLengths(
-  file: string,
-): Promise<ReadonlyMap<string, { readonly student: number; readonly teacher: number }>> {
-  const table = tableFromIPC(await readFile(file));
-  const lengths = new Map<string, { student: number; teacher: number }>();
-  for (const row of table) {
-    const before = lengths.get(row["question_id"]) ?? { student: 0, teacher: 0 };
+export interface PromptLengths {
+  /** Tokens of both presentations together, by side. */
+  readonly student: number;
+  readonly teacher: number;
+  /** Tokens of the longest prompt of either side. */
+  readonly longest: number;
+}
+
+/** Lengths by question id. */
+export async function tableLengths(file: string): Promise<ReadonlyMap<string, PromptLengths>> {
+  const lengths = new Map<string, PromptLengths>();
+  for (const row of tableFromIPC(await readFile(file))) {
+    const before = lengths.get(row["question_id"]) ?? { student: 0, teacher: 0, longest: 0 };
+    const [student, teacher] = [row["student_ids"].length, row["teacher_ids"].length];
     lengths.set(row["question_id"], {
-      student: before.student + row["student_ids"].length,
-      teacher: before.teacher + row["teacher_ids"].length,
+      student: before.student + student,
+      teacher: before.teacher + teacher,
+      longest: Math.max(before.longest, student, teacher),
     });
   }
   return lengths;

@@ -9,6 +9,7 @@ import type { Question, QuestionSet } from "../questions/schema.ts";
 import type { Recipe } from "../recipe.ts";
 import { writeJsonAtomic } from "../runs/atomic-file.ts";
 import { type PromptRow, writePrompts } from "../runs/prompts-file.ts";
+import { sha256File } from "../runs/sha256-file.ts";
 import { type StageSpec, stageFolder, stageKey, writeSpec } from "../runs/stage-store.ts";
 import type { ChatTokenizer } from "../tokenizer/chat-tokenizer.ts";
 import { CODE_VERSIONS } from "./code-versions.ts";
@@ -24,6 +25,7 @@ export interface BuiltPrompts {
 }
 
 const indexSchema = z.strictObject({
+  prompts_sha256: z.string(),
   questions: z.array(z.strictObject({ id: z.string(), student: z.string(), teacher: z.string() })),
   cut: z.int(),
 });
@@ -33,7 +35,8 @@ export interface PromptsRequest {
   readonly set: QuestionSet;
   readonly tokenizer: ChatTokenizer;
   readonly checkpoints: string;
-  readonly onProgress?: (done: number, total: number) => void;
+  /** Called before each question; throwing ends the work. */
+  readonly onQuestion?: () => void;
 }
 
 /** Renders and tokenises both sides of every presentation once, and keeps them by content. */
@@ -43,16 +46,23 @@ export async function buildPrompts(request: PromptsRequest): Promise<BuiltPrompt
   const folder = stageFolder(request.checkpoints, "prompts", key);
   const file = join(folder, "prompts.arrow");
   const indexFile = join(folder, "index.json");
-  const reused = existsSync(indexFile) && existsSync(file);
+  const reused = await isWhole(indexFile, file);
   if (!reused) {
     await writeSpec(folder, spec);
     const presentations = await renderAll(request);
     await writePrompts(file, presentations.map(promptRow));
-    await writeJsonAtomic(indexFile, indexOf(presentations));
+    await writeJsonAtomic(indexFile, { prompts_sha256: await sha256File(file), ...indexOf(presentations) });
   }
   const index = indexSchema.parse(JSON.parse(await readFile(indexFile, "utf8")));
   const digests = new Map(index.questions.map(({ id, student, teacher }) => [id, { student, teacher }]));
   return { file, key, digests, cut: index.cut, reused };
+}
+
+/** Prompts are the one input of everything; a file that has changed since is made again. */
+async function isWhole(indexFile: string, file: string): Promise<boolean> {
+  if (!existsSync(indexFile) || !existsSync(file)) return false;
+  const index = indexSchema.safeParse(JSON.parse(await readFile(indexFile, "utf8")));
+  return index.success && index.data.prompts_sha256 === (await sha256File(file));
 }
 
 function promptsSpec({ recipe, set, tokenizer }: PromptsRequest): StageSpec {
@@ -70,9 +80,9 @@ function promptsSpec({ recipe, set, tokenizer }: PromptsRequest): StageSpec {
 
 async function renderAll(request: PromptsRequest): Promise<Presentation[]> {
   const presentations: Presentation[] = [];
-  for (const [index, question] of request.set.questions.entries()) {
+  for (const question of request.set.questions) {
+    request.onQuestion?.();
     presentations.push(...renderQuestion(request, question));
-    request.onProgress?.(index + 1, request.set.questions.length);
     await nextTick();
   }
   return presentations;
@@ -107,7 +117,9 @@ function promptRow(presentation: Presentation): PromptRow {
   };
 }
 
-function indexOf(presentations: readonly Presentation[]): z.infer<typeof indexSchema> {
+function indexOf(
+  presentations: readonly Presentation[],
+): Omit<z.infer<typeof indexSchema>, "prompts_sha256"> {
   const byQuestion = new Map<string, Presentation[]>();
   for (const item of presentations) {
     byQuestion.set(item.question_id, [...(byQuestion.get(item.question_id) ?? []), item]);

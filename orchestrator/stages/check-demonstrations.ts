@@ -29,7 +29,7 @@ export function checkDemonstrations(
   throw new DataError(
     `Demonstrations of ${ids.length} questions hold text of held-out ones: ${ids.join(", ")}.`,
     {
-      nextStep: "Reword the reasons of these questions; they repeat a held-out candidate.",
+      nextStep: "Reword their reasons, or join the tasks whose candidates are alike by a split manifest.",
       facts: { questions: ids, kinds: faults.map(({ kind }) => kind) },
     },
   );

@@ -3,7 +3,7 @@
  * before then no longer count.
  */
 export const CODE_VERSIONS = {
-  prompts: 1,
+  prompts: 2,
   generate: 1,
   distil: 1,
   calibrate: 1,

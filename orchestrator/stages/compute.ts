@@ -18,6 +18,8 @@ export interface ComputeRequest {
   readonly onEvent: (event: BridgeEvent) => void;
   readonly stop?: AbortSignal;
   readonly kill?: AbortSignal;
+  /** Save and stop after this time, counted from the start of the job. */
+  readonly limitSeconds?: number;
 }
 
 /** Stages of a plan that have no result yet. */
@@ -47,17 +49,25 @@ export async function computeStages(request: ComputeRequest): Promise<void> {
     onEvent: request.onEvent,
     ...(request.stop && { stop: request.stop }),
     ...(request.kill && { kill: request.kill }),
+    ...(request.limitSeconds !== undefined && { limitSeconds: request.limitSeconds }),
   });
   const left = (await pendingStages(pending))[0];
   if (left === undefined) return;
   throw new BridgeError(
-    `The job ended well, but ${left.task.label} left no result: no adapter was written.`,
+    `The job ended well, but ${left.task.label} left no result: ${MISSING[left.task.stage]}.`,
     {
       nextStep: `Read ${join(folder, "stderr.log")}; the stage is not taken for done.`,
       facts: { folder, stage: left.task.folder },
     },
   );
 }
+
+const MISSING = {
+  generate: "no traces were written",
+  distil: "no adapter was written",
+  calibrate: "no adapter was written",
+  score: "no records were written",
+} as const;
 
 function jobOf(request: ComputeRequest, chain: { job: string; pending: readonly PlannedStage[] }): StagesJob {
   const { execution, model } = request.recipe;

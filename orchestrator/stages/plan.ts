@@ -23,7 +23,10 @@ export interface PlanInput {
   readonly tokenizerDigest: string;
   readonly promptsFile: string;
   readonly promptDigests: ReadonlyMap<string, PromptDigests>;
+  /** The folds that are run now. */
   readonly folds: readonly number[];
+  /** The folds of the recipe: stages that no fold owns cover all of them, so that runs of single folds share. */
+  readonly allFolds: readonly number[];
   readonly checkpoints: string;
 }
 
@@ -36,13 +39,13 @@ export interface PlannedStage {
 
 /**
  * The chain of a run, in the order one job computes it. Keys are known before anything has run: a stage names
- * its parents by their keys. Stages that do not depend on the split (teacher traces, base scores) cover all
- * questions when every fold is run, so that runs over other splits find them done.
+ * its parents by their keys. Stages that do not depend on the split (teacher traces, base scores) cover the questions
+ * of all folds of the recipe, so that single folds and other splits find them done.
  */
 export function planStages(input: PlanInput): PlannedStage[] {
-  const everyone = input.folds.flatMap((fold) => heldOutIds(input.manifest, fold));
+  const everyone = input.allFolds.flatMap((fold) => heldOutIds(input.manifest, fold));
   const base = planScore(input, { checkpoint: "base", fold: null, ids: inOrder(input, everyone) });
-  const students = input.folds.flatMap((fold) => trainIds(input.manifest, fold));
+  const students = input.allFolds.flatMap((fold) => trainIds(input.manifest, fold));
   const teacher = planGenerate(input, { role: "teacher", fold: null, ids: inOrder(input, students) });
   return [base, teacher, ...input.folds.flatMap((fold) => planFold(input, { fold, teacher }))];
 }
@@ -137,7 +140,7 @@ function planScore(
 ): PlannedStage {
   const { fold, ids, adapter, checkpoint } = part;
   const { score } = input.recipe;
-  const parameters = { checkpoint, samples: score.samples, decode: decodeOf(input.recipe, score.sampling) };
+  const parameters = { checkpoint, samples: 1, decode: decodeOf(input.recipe, score.sampling) };
   const inputs = {
     student: digestOf(input, { ids, side: "student" }),
     ...(adapter !== undefined && { adapter: adapter.task.key }),

@@ -1,13 +1,15 @@
 import { cacheFolder } from "../cache-folder.ts";
 import { canonicalJson, sha256Hex } from "../canonical.ts";
-import { UsageError } from "../errors.ts";
+import { RecipeError, StoppedError, UsageError } from "../errors.ts";
 import type { FoldManifest } from "../folds/manifest.ts";
 import { readQuestions } from "../questions/read.ts";
 import type { QuestionSet } from "../questions/schema.ts";
+import type { Recipe } from "../recipe.ts";
 import type { LoadedRecipe } from "../recipe-file.ts";
 import { loadTokenizer } from "../tokenizer/load.ts";
 import { type BuiltPrompts, buildPrompts } from "./build-prompts.ts";
 import { checkDemonstrations } from "./check-demonstrations.ts";
+import { checkWindow } from "./check-window.ts";
 import type { PlanInput } from "./plan.ts";
 import { type ResolvedModel, resolveModel } from "./resolve-model.ts";
 import { selectQuestions } from "./select-questions.ts";
@@ -35,60 +37,99 @@ export interface Prepared {
 export async function prepare(request: PrepareRequest): Promise<Prepared> {
   const { loaded, checkpoints, say } = request;
   const { recipe } = loaded;
-  const cacheDir = cacheFolder();
-  const whole = await readQuestions(recipe.questions.source, { cacheDir, env: process.env, warn: say });
-  const set = selectQuestions(whole, recipe);
-  say(`questions: ${set.questions.length} of ${recipe.questions.source}, digest ${set.digest.slice(0, 12)}`);
-  const manifest = await loadOrBuildSplit({
-    set,
-    k: recipe.split.k,
-    seed: recipe.split.seed,
-    nearDuplicate: recipe.split.near_duplicate,
-    manifestFile: recipe.split.manifest,
-  });
-  const folds = foldsToRun(request, manifest);
-  checkDemonstrations(set, manifest, folds);
-  say(`split: ${manifest.k} folds over ${manifest.groups.length} task groups, running ${folds.join(", ")}`);
-  const model = await resolveModel({
-    ...recipe.model,
-    cacheDir,
-    checkpoints,
-    tokenizerOnly: false,
-    ...(request.stop && { stop: request.stop }),
-    ...(request.kill && { kill: request.kill }),
-  });
-  say(`model: ${model.source} (${model.architecture}), digest ${model.digest.slice(0, 24)}`);
+  const set = await prepareQuestions(request);
+  refuseIfStopped(request.stop);
+  const { manifest, folds } = await prepareSplit(request, set);
+  const model = await prepareModel(request);
   const tokenizer = await loadTokenizer(model.path);
-  const prompts = await buildPrompts({ recipe, set, tokenizer, checkpoints });
-  say(
-    `prompts: ${set.questions.length * 2} presentations${prompts.reused ? ", as built before" : ""}, ${prompts.cut} cut`,
-  );
-  return {
+  const prompts = await buildPrompts({
+    recipe,
+    set,
+    tokenizer,
+    checkpoints,
+    onQuestion: () => refuseIfStopped(request.stop),
+  });
+  await checkWindow(model.path, prompts.file);
+  const built = prompts.reused ? ", as built before" : "";
+  say(`prompts: ${set.questions.length * 2} presentations${built}, ${prompts.cut} cut`);
+  const plan: PlanInput = {
+    recipe,
     set,
     manifest,
-    model,
-    prompts,
-    plan: {
-      recipe,
-      set,
-      manifest,
-      splitDigest: sha256Hex(canonicalJson(manifest)),
-      model: { source: model.source, revision: model.revision, digest: model.digest },
-      tokenizerDigest: tokenizer.digest,
-      promptsFile: prompts.file,
-      promptDigests: prompts.digests,
-      folds,
-      checkpoints,
-    },
+    splitDigest: sha256Hex(canonicalJson(manifest)),
+    model: { source: model.source, revision: model.revision, digest: model.digest },
+    tokenizerDigest: tokenizer.digest,
+    promptsFile: prompts.file,
+    promptDigests: prompts.digests,
+    folds,
+    allFolds: recipeFolds(recipe, manifest),
+    checkpoints,
   };
+  return { set, manifest, model, prompts, plan };
 }
 
-function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): number[] {
-  if (fold !== undefined && fold >= manifest.k) {
-    throw new UsageError(`--fold ${fold}: this split has the folds 0 to ${manifest.k - 1}.`, {
-      facts: { fold },
-    });
-  }
-  if (fold !== undefined) return [fold];
-  return loaded.recipe.split.folds ?? Array.from({ length: manifest.k }, (_, index) => index);
+async function prepareQuestions({ loaded, say }: PrepareRequest): Promise<QuestionSet> {
+  const { recipe } = loaded;
+  const options = { cacheDir: cacheFolder(), env: process.env, warn: say };
+  const set = selectQuestions(await readQuestions(recipe.questions.source, options), recipe);
+  say(`questions: ${set.questions.length} of ${recipe.questions.source}, digest ${set.digest.slice(0, 12)}`);
+  return set;
+}
+
+async function prepareSplit(request: PrepareRequest, set: QuestionSet) {
+  const { k, seed, near_duplicate, manifest: manifestFile } = request.loaded.recipe.split;
+  const manifest = await loadOrBuildSplit({ set, k, seed, nearDuplicate: near_duplicate, manifestFile });
+  const folds = foldsToRun(request, manifest);
+  checkDemonstrations(set, manifest, folds);
+  request.say(
+    `split: ${manifest.k} folds over ${manifest.groups.length} task groups, running ${folds.join(", ")}`,
+  );
+  return { manifest, folds };
+}
+
+async function prepareModel({
+  loaded,
+  checkpoints,
+  say,
+  stop,
+  kill,
+}: PrepareRequest): Promise<ResolvedModel> {
+  const model = await resolveModel({
+    ...loaded.recipe.model,
+    cacheDir: cacheFolder(),
+    checkpoints,
+    tokenizerOnly: false,
+    ...(stop && { stop }),
+    ...(kill && { kill }),
+  });
+  say(`model: ${model.source} (${model.architecture}), digest ${model.digest.slice(0, 24)}`);
+  return model;
+}
+
+function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): readonly number[] {
+  const folds = recipeFolds(loaded.recipe, manifest);
+  if (fold === undefined) return folds;
+  if (folds.includes(fold)) return [fold];
+  throw new UsageError(`--fold ${fold}: this recipe runs the folds ${folds.join(", ")}.`, {
+    facts: { fold },
+  });
+}
+
+/** A given manifest has its own k, which need not be the recipe's. */
+function recipeFolds(recipe: Recipe, manifest: FoldManifest): readonly number[] {
+  const folds = recipe.split.folds ?? Array.from({ length: manifest.k }, (_, index) => index);
+  const outside = folds.find((fold) => fold >= manifest.k);
+  if (outside === undefined) return folds;
+  throw new RecipeError(`split.folds names fold ${outside}, but the split has ${manifest.k} folds.`, {
+    nextStep: `Folds count from 0 to ${manifest.k - 1}.`,
+    facts: { fold: outside, k: manifest.k },
+  });
+}
+
+/** Ctrl-C between two steps of the preparation: nothing is lost, since nothing has been computed. */
+function refuseIfStopped(stop: AbortSignal | undefined): void {
+  if (stop?.aborted !== true) return;
+  throw new StoppedError("Stopped before anything was computed.", {
+    nextStep: "Run the same command again.",
+  });
 }

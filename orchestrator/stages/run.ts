@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { BridgeEvent } from "../bridge/protocol.ts";
 import { canonicalJson, sha256Hex } from "../canonical.ts";
-import { StoppedError } from "../errors.ts";
+import { StoppedError, UsageError } from "../errors.ts";
 import type { LoadedRecipe } from "../recipe-file.ts";
 import { writeJsonAtomic } from "../runs/atomic-file.ts";
-import { type RunFile, readRun, runFolder, writeRun } from "../runs/run-file.ts";
+import { findRun, type RunFile, runFolder, writeRun } from "../runs/run-file.ts";
 import type { RunSummary } from "../scoring/run-summary.ts";
 import { computeStages, pendingStages } from "./compute.ts";
 import { type PlannedStage, planStages } from "./plan.ts";
@@ -22,6 +22,8 @@ export interface RunRequest {
   readonly onEvent: (event: BridgeEvent) => void;
   readonly stop?: AbortSignal;
   readonly kill?: AbortSignal;
+  /** Save and stop after this time, counted from the start of the job. */
+  readonly limitSeconds?: number;
 }
 
 export interface FinishedRun {
@@ -76,7 +78,8 @@ interface Opening {
 async function openRun(request: RunRequest, { prepared, stages }: Opening): Promise<RunFile> {
   const identity = sha256Hex(canonicalJson(stages.map(({ task }) => task.key)));
   const name = request.name ?? `${request.loaded.name}-${identity.slice(0, 8)}`;
-  const before = await readRun(request.checkpoints, name).catch(() => undefined);
+  const before = await findRun(request.checkpoints, name);
+  if (before !== undefined) refuseOtherRun(before, stages);
   const { set, model, plan } = prepared;
   const now = new Date().toISOString();
   const { source, revision, digest, architecture } = model;
@@ -101,4 +104,17 @@ async function openRun(request: RunRequest, { prepared, stages }: Opening): Prom
     seconds: before?.seconds ?? 0,
     message: null,
   };
+}
+
+/** A name stands for one result: another recipe under it would show the old figures as its own. */
+function refuseOtherRun(before: RunFile, stages: readonly PlannedStage[]): void {
+  const [old, now] = [before.stages.map(({ key }) => key), stages.map(({ task }) => task.key)];
+  if (canonicalJson(old) === canonicalJson(now)) return;
+  throw new UsageError(
+    `There is a run ${before.name} already, of recipe ${before.recipe_name} with other stages.`,
+    {
+      nextStep: "Give another --name, or none.",
+      facts: { run: before.name },
+    },
+  );
 }

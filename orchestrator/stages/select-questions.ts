@@ -14,7 +14,7 @@ export function selectQuestions(set: QuestionSet, recipe: Recipe): QuestionSet {
   const questions = inDomain.filter((question) => taken.has(question.task_id));
   if (questions.length === 0) {
     throw new RecipeError(
-      `questions.domain ${domain} leaves none of the ${set.questions.length} questions.`,
+      `questions.domain ${domain ?? "(any)"} leaves none of the ${set.questions.length} questions.`,
       {
         nextStep: "Name a domain that the set has (palate questions check prints them).",
       },

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { RunError } from "../errors.ts";
 import { liveLease } from "../runs/lease.ts";
 import { listRuns, type RunFile, readRun } from "../runs/run-file.ts";
 import { stageFolder } from "../runs/stage-store.ts";
@@ -24,16 +25,23 @@ export async function runStatus(checkpoints: string, name: string): Promise<RunS
   return statusOf(checkpoints, await readRun(checkpoints, name));
 }
 
+export interface RunLine {
+  readonly name: string;
+  readonly status: RunStatus["status"] | "unreadable";
+  readonly stages: number;
+  readonly done: number;
+}
+
 /** Every run with its state and its done stages, the one touched last first. */
-export async function listStatus(checkpoints: string) {
+export async function listStatus(checkpoints: string): Promise<RunLine[]> {
   const runs = await listRuns(checkpoints);
-  const all = await Promise.all(runs.map((run) => statusOf(checkpoints, run)));
-  return all.map(({ name, status, stages }) => ({
-    name,
-    status,
-    stages: stages.length,
-    done: stages.filter(({ state }) => state === "done").length,
-  }));
+  return Promise.all(runs.map((run) => lineOf(checkpoints, run)));
+}
+
+async function lineOf(checkpoints: string, run: RunFile | RunError): Promise<RunLine> {
+  if (run instanceof RunError) return { name: run.message, status: "unreadable", stages: 0, done: 0 };
+  const { name, status, stages } = await statusOf(checkpoints, run);
+  return { name, status, stages: stages.length, done: stages.filter(({ state }) => state === "done").length };
 }
 
 async function statusOf(checkpoints: string, run: RunFile): Promise<RunStatus> {

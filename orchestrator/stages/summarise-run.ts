@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { heldOutIds } from "../folds/manifest.ts";
 import { readLineage } from "../runs/lineage-file.ts";
+import { readRecordsFile } from "../runs/records-file.ts";
 import { type ScoredItem, scorePairs } from "../scoring/paired-order.ts";
 import { parseRecords, type ScoreRecord } from "../scoring/records.ts";
 import { type FoldItems, type RunSummary, summariseRun } from "../scoring/run-summary.ts";
@@ -18,8 +18,7 @@ export async function summariseStages(plan: PlanInput, stages: readonly PlannedS
 }
 
 async function readScores(folder: string): Promise<readonly ScoreRecord[]> {
-  const file = join(folder, "records.jsonl");
-  return parseRecords(await readFile(file), file).records;
+  return readRecordsFile(join(folder, "records.jsonl"), parseRecords);
 }
 
 interface FoldScores {

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { createReadStream, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { canonicalJson, sha256Hex } from "../canonical.ts";
 import { readRun } from "../runs/run-file.ts";
+import { sha256File } from "../runs/sha256-file.ts";
 import { readStageResult, stageFolder } from "../runs/stage-store.ts";
 
 export interface VerifyReport {
@@ -51,7 +50,5 @@ async function fileFaults({
   label,
 }: Record<"file" | "sha256" | "label", string>): Promise<string[]> {
   if (!existsSync(file)) return [`${label}: ${file} is missing`];
-  const hash = createHash("sha256");
-  await pipeline(createReadStream(file), hash);
-  return hash.digest("hex") === sha256 ? [] : [`${label}: ${file} has changed`];
+  return (await sha256File(file)) === sha256 ? [] : [`${label}: ${file} has changed`];
 }

@@ -58,7 +58,7 @@ def run(context: StageContext) -> StageOutcome:
         guard.check(module)
         work = make_work(loaded, module, letters, task)
         with student_mode(module, context.execution.gradient_checkpointing):
-            trained = train(context, module, found.questions, work)
+            trained = train(context, module, found.questions, work, lambda: guard.check(module))
         guard.check(module)
         parameters = {"loss": asdict(task.loss), "optimizer": asdict(task.optimizer)}
         saved = save_adapter(context, module, trained.ids, parameters, parent)

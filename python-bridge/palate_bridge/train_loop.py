@@ -71,9 +71,13 @@ class StopAsked(Exception):
 
 
 def train(
-    context: StageContext, module: nn.Module, questions: dict[str, list[E]], work: Callable[[E], Work]
+    context: StageContext,
+    module: nn.Module,
+    questions: dict[str, list[E]],
+    work: Callable[[E], Work],
+    before_checkpoint: Callable[[], None],
 ) -> Trained:
-    """Run all steps that are left. Raises Checkpointed, NonFiniteLoss, Fenced."""
+    """Run all steps that are left. Raises Checkpointed, NonFiniteLoss, and what before_checkpoint raises."""
     task: Any = context.task
     recipe: Optimizer = task.optimizer
     steps = plan_steps(sorted(questions), recipe, task.seed)
@@ -97,6 +101,7 @@ def train(
             context, figures, position.step, len(steps), (time.monotonic() - begun) / (position.step - first)
         )
         if position.step % context.execution.checkpoint_every_steps == 0 and position.step < len(steps):
+            before_checkpoint()
             save_unless(False, context, module, optimizer, position)
             saved_at = position.step
     return Trained(position, sorted({id for step in steps for id in step}))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from palate_bridge.gate import gate, longest_copy, longest_suffixes
+from palate_bridge.gate import QUOTE_TOKENS, gate, longest_copy, longest_suffixes
 from palate_bridge.prompts_file import Presentation
 from palate_bridge.records import Record
 
@@ -61,9 +61,16 @@ def test_the_longest_copy_is_that_of_a_search_through_all_runs() -> None:
     for _ in range(300):
         completion, shown, asked = ([rng.randrange(3) for _ in range(rng.randrange(14))] for _ in range(3))
         presentation = replace(PRESENTATION, demonstration_ids=shown, student_ids=asked)
-        runs = [completion[i:j] for i in range(len(completion)) for j in range(i + 1, len(completion) + 1)]
-        copied = [len(run) for run in runs if occurs(run, shown) and not occurs(run, asked)]
+        spans = [(i, j) for i in range(len(completion)) for j in range(i + 1, len(completion) + 1)]
+        quotes = [(i, j) for i, j in spans if j - i >= QUOTE_TOKENS and occurs(completion[i:j], asked)]
+        quoted = {index for i, j in quotes for index in range(i, j)}
+        copied = [len(set(range(i, j)) - quoted) for i, j in spans if occurs(completion[i:j], shown)]
         assert longest_copy(completion, presentation) == max(copied, default=0)
+
+
+def test_a_quotation_of_the_question_with_one_more_token_is_not_a_copy() -> None:
+    presentation = replace(PRESENTATION, demonstration_ids=[*QUESTION, 30], student_ids=QUESTION)
+    assert longest_copy([*QUESTION, 30], presentation) == 1
 
 
 def test_a_long_prompt_of_one_repeated_token_takes_linear_time() -> None:

@@ -50,7 +50,7 @@ def run(folder: Path, micro_batches: list[list[float]], **optimizer: object) -> 
     def work(example: Tokens) -> Work:
         return Work((module.inner.lora_B.weight * torch.tensor(example.losses)).sum(), len(example.losses))
 
-    trained = train(context, module, examples, work)
+    trained = train(context, module, examples, work, lambda: None)
     return trained, events_of(Path(task.folder), "step")[-1]["grad_norm"]
 
 

@@ -68,15 +68,18 @@ function statusOf(folder: string): string {
 }
 
 describe("the command under signals (case 20, with the real trainer)", () => {
-  it("Ctrl-C saves, ends the trainer, and marks the run stopped", async () => {
-    const { child, folder, python, stderr } = await startRun();
-    child.kill("SIGINT");
-    const [code] = await once(child, "exit");
-    expect({ code, status: statusOf(folder) }).toEqual({ code: 75, status: "stopped" });
-    expect(await goneWithin(python, 1)).toBe(true);
-    expect(stderr()).toContain("go on from there");
-    expect(eventsOf(folder).some(({ event }) => event === "checkpointed")).toBe(true);
-  });
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "%s saves, ends the trainer, and marks the run stopped",
+    async (signal) => {
+      const { child, folder, python, stderr } = await startRun();
+      child.kill(signal);
+      const [code] = await once(child, "exit");
+      expect({ code, status: statusOf(folder) }).toEqual({ code: 75, status: "stopped" });
+      expect(await goneWithin(python, 1)).toBe(true);
+      expect(stderr()).toContain("go on from there");
+      expect(eventsOf(folder).some(({ event }) => event === "checkpointed")).toBe(true);
+    },
+  );
 
   it("SIGKILL to the control plane ends the trainer within 10 s", async () => {
     const { child, python } = await startRun();

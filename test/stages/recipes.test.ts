@@ -9,7 +9,7 @@ const names = readdirSync(folder).flatMap((name) =>
   name.endsWith(".yaml") ? [name.replace(".yaml", "")] : [],
 );
 
-/** The recipe on random weights and few short questions; what it says of prompts, losses and sampling stays. */
+/** The recipe on random weights and few short questions, in two steps a stage; templates and losses stay its own. */
 function shrink(loaded: LoadedRecipe, source: string): LoadedRecipe {
   const { recipe } = loaded;
   const twoSteps = { epochs: 1, questions_per_step: 1, max_steps: 2 };

@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { BridgeError, NotComparableError, StoppedError } from "../../orchestrator/errors.ts";
+import { BridgeError, NotComparableError, StoppedError, UsageError } from "../../orchestrator/errors.ts";
+import { readQuestions } from "../../orchestrator/questions/read.ts";
 import { readRun } from "../../orchestrator/runs/run-file.ts";
 import { stageFolder } from "../../orchestrator/runs/stage-store.ts";
-import { runStatus } from "../../orchestrator/stages/status.ts";
+import { listStatus, runStatus } from "../../orchestrator/stages/status.ts";
 import { verifyRun } from "../../orchestrator/stages/verify.ts";
 import { emptyCheckpoints, runTiny, tinyRecipe } from "./tiny-recipe.ts";
 
@@ -14,7 +15,7 @@ let first: Awaited<ReturnType<typeof runTiny>>;
 beforeAll(async () => {
   checkpoints = await emptyCheckpoints();
   first = await runTiny(checkpoints);
-}, 240_000);
+});
 
 async function adapters(folder: string, name: string): Promise<string[]> {
   const run = await readRun(folder, name);
@@ -81,6 +82,61 @@ describe("the main job on random weights, through the real bridge", () => {
     await writeFile(file, JSON.stringify({ ...lineage, question_ids: [...lineage.question_ids, heldOut] }));
     await expect(runTiny(checkpoints)).rejects.toThrow(NotComparableError);
     await writeFile(file, text);
+    expect((await runTiny(checkpoints)).summary).toEqual(first.summary);
+  });
+});
+
+describe("what a run refuses", () => {
+  it("a name that another recipe's run has", async () => {
+    const other = tinyRecipe({ seed: 7 });
+    await expect(runTiny(checkpoints, { loaded: other, name: first.name })).rejects.toThrow(UsageError);
+    expect((await readRun(checkpoints, first.name)).recipe.seed).toBe(0);
+  });
+
+  it("a fold that the recipe does not run", async () => {
+    await expect(runTiny(checkpoints, { fold: 1 })).rejects.toThrow(/runs the folds 0/);
+  });
+
+  it("prompts that leave no token for a reply, before any weights are loaded", async () => {
+    const questions = { source: "bundled:control", max_tasks: 2, prefix: "prefix_text_short" } as const;
+    const text = "x ".repeat(6000);
+    const folder = await emptyCheckpoints();
+    const file = join(folder, "long.jsonl");
+    const set = await readQuestions("bundled:control", { cacheDir: "unused" });
+    const rows = set.questions.map((question) =>
+      JSON.stringify({ ...question, query: `${question.query} ${text}` }),
+    );
+    await writeFile(file, `${rows.join("\n")}\n`);
+    const loaded = tinyRecipe({ questions: { ...questions, source: file }, split: { folds: [0] } });
+    await expect(runTiny(folder, { loaded })).rejects.toThrow(/no token left for a reply/);
+  });
+});
+
+describe("one run file that cannot be read", () => {
+  it("hides no other run", async () => {
+    const broken = join(checkpoints, "runs", "broken");
+    await mkdir(broken, { recursive: true });
+    await writeFile(join(broken, "run.json"), "{}");
+    const lines = await listStatus(checkpoints);
+    expect(lines.find(({ name }) => name === first.name)?.status).toBe("done");
+    expect(lines.filter(({ status }) => status === "unreadable")).toHaveLength(1);
+    await rm(broken, { recursive: true });
+  });
+});
+
+describe("other numbers", () => {
+  it("bfloat16, the whole vocabulary at the choice and free replies go through the chain too", async () => {
+    const loaded = tinyRecipe({
+      model: { source: "tiny:qwen3_5", dtype: "bfloat16" },
+      reply: { max_reasoning_tokens: 2, choice: "letters" },
+      distil: {
+        loss: { choice_position: "vocabulary", direction: "jensen_shannon" },
+        optimizer: { questions_per_step: 1, max_steps: 2 },
+      },
+      score: { sampling: { temperature: 0.7, top_p: 0.8, top_k: 20 } },
+    });
+    const run = await runTiny(await emptyCheckpoints(), { loaded });
+    expect(run.summary.pooled.calibrated?.n).toBe(4);
   });
 });
 
