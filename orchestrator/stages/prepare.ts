@@ -18,6 +18,8 @@ export interface PrepareRequest {
   readonly checkpoints: string;
   /** One fold only, instead of what the recipe says. */
   readonly fold?: number;
+  /** `unneeded`: of a hub model only the tokenizer and config.json are fetched; every key is the same. */
+  readonly weights?: "needed" | "unneeded";
   readonly say: (line: string) => void;
   readonly stop?: AbortSignal;
   readonly kill?: AbortSignal;
@@ -46,17 +48,10 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     nearDuplicate: recipe.split.near_duplicate,
     manifestFile: recipe.split.manifest,
   });
-  const folds = foldsToRun(request, manifest);
+  const folds = foldsToRun(request, manifest.k);
   checkDemonstrations(set, manifest, folds);
   say(`split: ${manifest.k} folds over ${manifest.groups.length} task groups, running ${folds.join(", ")}`);
-  const model = await resolveModel({
-    ...recipe.model,
-    cacheDir,
-    checkpoints,
-    tokenizerOnly: false,
-    ...(request.stop && { stop: request.stop }),
-    ...(request.kill && { kill: request.kill }),
-  });
+  const model = await resolveRecipeModel(request);
   say(`model: ${model.source} (${model.architecture}), digest ${model.digest.slice(0, 24)}`);
   const tokenizer = await loadTokenizer(model.path);
   const prompts = await buildPrompts({ recipe, set, tokenizer, checkpoints });
@@ -83,12 +78,23 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
   };
 }
 
-function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): number[] {
-  if (fold !== undefined && fold >= manifest.k) {
-    throw new UsageError(`--fold ${fold}: this split has the folds 0 to ${manifest.k - 1}.`, {
-      facts: { fold },
-    });
+/** The recipe's model on this machine, or what `weights` asks of it. */
+export function resolveRecipeModel(request: PrepareRequest): Promise<ResolvedModel> {
+  return resolveModel({
+    ...request.loaded.recipe.model,
+    cacheDir: cacheFolder(),
+    checkpoints: request.checkpoints,
+    tokenizerOnly: request.weights === "unneeded",
+    ...(request.stop && { stop: request.stop }),
+    ...(request.kill && { kill: request.kill }),
+  });
+}
+
+/** Of a split into k: the one asked for, those of the recipe, or all. */
+export function foldsToRun({ fold, loaded }: PrepareRequest, k: number): number[] {
+  if (fold !== undefined && fold >= k) {
+    throw new UsageError(`--fold ${fold}: this split has the folds 0 to ${k - 1}.`, { facts: { fold } });
   }
   if (fold !== undefined) return [fold];
-  return loaded.recipe.split.folds ?? Array.from({ length: manifest.k }, (_, index) => index);
+  return loaded.recipe.split.folds ?? Array.from({ length: k }, (_, index) => index);
 }
