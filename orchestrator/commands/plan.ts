@@ -1,7 +1,21 @@
 import type { Argv, CommandModule } from "yargs";
+import { UsageError } from "../errors.ts";
 import { checkpointsOption, jsonOption, print, printJson, sayOnStderr, wholeNumber } from "./common.ts";
 
-function builder(yargs: Argv) {
+interface PlanArguments {
+  readonly recipe: string;
+  readonly fold: number | undefined;
+  readonly accelerator: string | undefined;
+  readonly "fused-kernels": boolean;
+  readonly "reply-tokens": number | undefined;
+  readonly "prompt-tokens": number | undefined;
+  readonly "question-count": number | undefined;
+  readonly "longest-tokens": number | undefined;
+  readonly checkpoints: string;
+  readonly json: boolean;
+}
+
+function builder(yargs: Argv): Argv<PlanArguments> {
   return yargs
     .positional("recipe", {
       type: "string",
@@ -9,34 +23,73 @@ function builder(yargs: Argv) {
       describe: "Name in recipes/, or a YAML file",
     })
     .option("fold", { type: "number", describe: "Plan this fold only" })
-    .options({ ...checkpointsOption, ...jsonOption });
+    .option("accelerator", {
+      type: "string",
+      describe: "a100-80gb, a100-40gb, h100-80gb, h200-141gb or cpu; default by the recipe's device",
+    })
+    .option("fused-kernels", {
+      type: "boolean",
+      default: false,
+      describe: "flash-linear-attention is installed (Qwen3.5-type models on a GPU)",
+    })
+    .option("reply-tokens", { type: "number", describe: "Mean tokens of a reply, instead of the cap" })
+    .option("prompt-tokens", {
+      type: "number",
+      describe: "Estimate without reading the questions: mean tokens of a prompt",
+    })
+    .option("question-count", { type: "number", describe: "With --prompt-tokens: number of questions" })
+    .option("longest-tokens", {
+      type: "number",
+      describe: "With --prompt-tokens: the longest prompt; default: the recipe's limit",
+    })
+    .options({ ...checkpointsOption, ...jsonOption }) as Argv<PlanArguments>;
 }
-type PlanArguments = Awaited<ReturnType<typeof builder>["argv"]>;
 
 export const planCommand: CommandModule<object, PlanArguments> = {
   command: "plan <recipe>",
-  describe: "The stages of a recipe: what is done, what is not and why, and how many tokens it takes",
+  describe: "What a recipe computes and what it takes: stages, tokens, FLOPs, memory, hours",
   builder,
-  async handler({ recipe, fold, checkpoints, json }) {
+  async handler(args) {
     const { loadRecipe } = await import("../recipe-file.ts");
-    const { explainPlan } = await import("../stages/explain-plan.ts");
-    const foldNumber = wholeNumber("fold", fold);
-    const plan = await explainPlan({
-      loaded: await loadRecipe(recipe),
-      checkpoints,
-      ...(foldNumber !== undefined && { fold: foldNumber }),
+    const { estimatePlan, explainPlan } = await import("../stages/explain-plan.ts");
+    const { planLines } = await import("./plan-lines.ts");
+    const fold = wholeNumber("fold", args.fold);
+    const reply = wholeNumber("reply-tokens", args["reply-tokens"]);
+    const loaded = await loadRecipe(args.recipe);
+    const request = {
+      loaded,
+      checkpoints: args.checkpoints,
+      machine: {
+        fusedKernels: args["fused-kernels"],
+        ...(args.accelerator !== undefined && { accelerator: args.accelerator }),
+      },
+      ...(fold !== undefined && { fold }),
+      ...(reply !== undefined && { meanReplyTokens: reply }),
       say: sayOnStderr,
-    });
-    if (json) return printJson(plan);
-    for (const stage of plan.stages) {
-      print(
-        `${stage.state.padEnd(8)} ${stage.label.padEnd(34)} ${tokensText(stage.tokens).padStart(10)}  ${stage.why}`,
-      );
-    }
-    print(`total to compute: ${tokensText(plan.tokens_to_compute)} tokens`);
+    };
+    const questions = assumedQuestions(args, loaded.recipe.prompts.student_tokens);
+    const plan =
+      questions === undefined ? await explainPlan(request) : await estimatePlan({ ...request, questions });
+    if (args.json) return printJson(plan);
+    for (const line of planLines(plan)) print(line);
   },
 };
 
-function tokensText(tokens: number): string {
-  return tokens >= 1e6 ? `${(tokens / 1e6).toFixed(1)} M` : `${Math.round(tokens / 100) / 10} k`;
+function assumedQuestions(args: PlanArguments, limit: number) {
+  const promptTokens = positive("prompt-tokens", args["prompt-tokens"]);
+  const count = positive("question-count", args["question-count"]);
+  const longest = positive("longest-tokens", args["longest-tokens"]);
+  if (promptTokens === undefined && count === undefined && longest === undefined) return undefined;
+  if (promptTokens === undefined || count === undefined) {
+    throw new UsageError("An estimate without questions takes both --prompt-tokens and --question-count.");
+  }
+  const longestTokens = longest ?? Math.max(limit, promptTokens);
+  if (longestTokens >= promptTokens) return { count, promptTokens, longestTokens };
+  throw new UsageError(`--longest-tokens ${longest} is less than the mean, ${promptTokens}.`);
+}
+
+function positive(flag: string, value: number | undefined): number | undefined {
+  const whole = wholeNumber(flag, value);
+  if (whole !== 0) return whole;
+  throw new UsageError(`--${flag} takes a whole number from 1 on.`, { facts: { flag } });
 }

@@ -58,25 +58,35 @@ export async function writePrompts(file: string, rows: readonly PromptRow[]): Pr
   await writeFileAtomic(file, tableToIPC(new Table(columns), "stream"));
 }
 
-export interface PromptLengths {
-  /** Tokens of both presentations together, by side. */
-  readonly student: number;
-  readonly teacher: number;
-  /** Tokens of the longest prompt of either side. */
-  readonly longest: number;
+/** Tokens of a question's prompts on one side, presentation by presentation, and how many all begin with. */
+export interface SideLengths {
+  readonly prompts: readonly number[];
+  readonly shared: number;
 }
 
-/** Lengths by question id. */
-export async function tableLengths(file: string): Promise<ReadonlyMap<string, PromptLengths>> {
-  const lengths = new Map<string, PromptLengths>();
-  for (const row of tableFromIPC(await readFile(file))) {
-    const before = lengths.get(row["question_id"]) ?? { student: 0, teacher: 0, longest: 0 };
-    const [student, teacher] = [row["student_ids"].length, row["teacher_ids"].length];
-    lengths.set(row["question_id"], {
-      student: before.student + student,
-      teacher: before.teacher + teacher,
-      longest: Math.max(before.longest, student, teacher),
-    });
+/** How long each question's prompts are, by side. */
+export async function tableLengths(
+  file: string,
+): Promise<ReadonlyMap<string, { readonly student: SideLengths; readonly teacher: SideLengths }>> {
+  const table = tableFromIPC(await readFile(file));
+  const sides = new Map<string, { student: Int32Array[]; teacher: Int32Array[] }>();
+  for (const row of table) {
+    const before = sides.get(row["question_id"]) ?? { student: [], teacher: [] };
+    before.student.push(row["student_ids"].toArray());
+    before.teacher.push(row["teacher_ids"].toArray());
+    sides.set(row["question_id"], before);
   }
-  return lengths;
+  return new Map(
+    Array.from(sides, ([id, { student, teacher }]) => [
+      id,
+      { student: lengthsOf(student), teacher: lengthsOf(teacher) },
+    ]),
+  );
+}
+
+function lengthsOf(prompts: readonly Int32Array[]): SideLengths {
+  const first = prompts[0] ?? new Int32Array();
+  let shared = 0;
+  while (shared < first.length && prompts.every((ids) => ids[shared] === first[shared])) shared += 1;
+  return { prompts: prompts.map((ids) => ids.length), shared };
 }

@@ -19,7 +19,10 @@ export async function checkWindow(modelFolder: string, promptsFile: string): Pro
   const config = configSchema.parse(JSON.parse(await readFile(join(modelFolder, "config.json"), "utf8")));
   const window = config.text_config?.max_position_embeddings ?? config.max_position_embeddings;
   if (window === undefined) return;
-  const lengths = [...(await tableLengths(promptsFile))].map(([id, { longest }]) => ({ id, longest }));
+  const lengths = [...(await tableLengths(promptsFile))].map(([id, { student, teacher }]) => ({
+    id,
+    longest: Math.max(...student.prompts, ...teacher.prompts),
+  }));
   const tooLong = lengths.filter(({ longest }) => longest >= window);
   if (tooLong.length === 0) return;
   const worst = Math.max(...tooLong.map(({ longest }) => longest));

@@ -1,101 +1,111 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { UsageError } from "../errors.ts";
 import { tableLengths } from "../runs/prompts-file.ts";
-import { readStageResult, type StageSpec } from "../runs/stage-store.ts";
-import { type PlannedStage, planStages } from "./plan.ts";
-import { type PrepareRequest, prepare } from "./prepare.ts";
+import { type AssumedQuestions, assumedStages } from "./assumed-work.ts";
+import {
+  architectureIn,
+  costSetting,
+  type KnownArchitecture,
+  type MachineChoice,
+  publishedArchitecture,
+} from "./cost-setting.ts";
+import { planStages } from "./plan.ts";
+import { addHours, type CostBasis, costBasis, type Hours, type StageCost, stageCost } from "./plan-cost.ts";
+import { foldsToRun, type PrepareRequest, prepare, resolveRecipeModel } from "./prepare.ts";
+import { stageState } from "./stage-state.ts";
+import { type ReplyLength, replyTokens, workOf } from "./stage-work.ts";
 
-export interface ExplainedStage {
+export interface ExplainedStage extends StageCost {
   readonly label: string;
   readonly stage: string;
-  readonly key: string;
-  readonly state: "done" | "begun" | "to do";
-  /** Tokens through the model, forward passes and training alike; prompts counted, replies at their cap. */
-  readonly tokens: number;
+  /** null where no question was read, so that nobody knows it. */
+  readonly key: string | null;
+  readonly state: "done" | "begun" | "to do" | "assumed";
   readonly why: string;
 }
 
-export interface ExplainedPlan {
+export interface ExplainedPlan extends CostBasis {
   readonly stages: readonly ExplainedStage[];
+  /** Of the stages that are not done. */
   readonly tokens_to_compute: number;
+  readonly unique_tokens_to_compute: number;
+  readonly flops_to_compute: number;
+  readonly hours_to_compute: Hours;
+  /** The part of them that no utilisation lowers: reading the weights for each written token. */
+  readonly decode_hours_to_compute: number;
+  /** Whether every stage fits. */
+  readonly fits: boolean;
 }
 
-/** What a recipe would compute, what is there already, and for the rest what differs from the nearest result. */
-export async function explainPlan(request: PrepareRequest): Promise<ExplainedPlan> {
-  const { plan } = await prepare(request);
-  const lengths = await tableLengths(plan.promptsFile);
+export type PlanRequest = PrepareRequest & ReplyLength & { readonly machine: MachineChoice };
+
+/**
+ * What a recipe would compute, what is there already, for the rest what differs from the nearest result, and what
+ * it takes. Of a hub model the tokenizer and config.json are fetched, never the weights.
+ */
+export async function explainPlan(request: PlanRequest): Promise<ExplainedPlan> {
+  const { recipe } = request.loaded;
+  const { plan, model } = await prepare({ ...request, weights: "unneeded" });
+  const known = await architectureIn(model.path);
+  const setting = await costSetting(recipe, { ...known, machine: request.machine });
+  const input = {
+    lengths: await tableLengths(plan.promptsFile),
+    reply: replyTokens(recipe, request),
+    samples: { distil: recipe.generate.traces, calibrate: recipe.calibrate?.traces ?? 1 },
+  };
   const stages: ExplainedStage[] = [];
   for (const planned of planStages(plan)) {
-    const { task } = planned;
-    const { state, why } = await stateOf(planned, request.checkpoints);
-    const tokens = tokensOf(planned, lengths);
-    stages.push({ label: task.label, stage: task.stage, key: task.key, state, tokens, why });
+    const { label, stage, key } = planned.task;
+    const { state, why } = await stageState(planned, request.checkpoints);
+    const cost = stageCost(setting, workOf(planned.task, input));
+    stages.push({ label, stage, key, state, why, ...cost });
   }
+  return summed(stages, costBasis(setting, { source: model.source, known }));
+}
+
+/**
+ * The same for questions that nobody has read, from their number and lengths; whether stages are done cannot be
+ * known then. The sizes of models listed in cost/known-models.ts need no file and no network.
+ */
+export async function estimatePlan(
+  request: PlanRequest & { readonly questions: AssumedQuestions },
+): Promise<ExplainedPlan> {
+  const { recipe } = request.loaded;
+  const folds = foldsToRun(request, recipe.split.k);
+  const { questions } = request;
+  if (questions.count < recipe.split.k) {
+    throw new UsageError(`--question-count ${questions.count}: too few for ${recipe.split.k} folds.`);
+  }
+  const known = await sizesOf(request);
+  const setting = await costSetting(recipe, { ...known, machine: request.machine });
+  const assumed = assumedStages(recipe, { questions, folds, reply: replyTokens(recipe, request) });
+  const stages = assumed.map(({ label, stage, work }) => ({
+    label,
+    stage,
+    key: null,
+    state: "assumed" as const,
+    why: "assumed from the numbers given",
+    ...stageCost(setting, work),
+  }));
+  return summed(stages, costBasis(setting, { source: recipe.model.source, known }));
+}
+
+async function sizesOf(request: PlanRequest): Promise<KnownArchitecture> {
+  const published = publishedArchitecture(request.loaded.recipe.model.source);
+  if (published !== undefined) return published;
+  const model = await resolveRecipeModel({ ...request, weights: "unneeded" });
+  return architectureIn(model.path);
+}
+
+function summed(stages: readonly ExplainedStage[], basis: CostBasis): ExplainedPlan {
   const open = stages.filter(({ state }) => state !== "done");
-  return { stages, tokens_to_compute: open.reduce((sum, { tokens }) => sum + tokens, 0) };
-}
-
-type Lengths = ReadonlyMap<string, { readonly student: number; readonly teacher: number }>;
-
-function tokensOf({ task }: PlannedStage, lengths: Lengths): number {
-  const sides = task.ids.map((id) => lengths.get(id) ?? { student: 0, teacher: 0 });
-  const student = sides.reduce((sum, side) => sum + side.student, 0);
-  const teacher = sides.reduce((sum, side) => sum + side.teacher, 0);
-  switch (task.stage) {
-    case "generate":
-      return (task.role === "teacher" ? teacher : student) * task.samples + replyTokens(task) * task.samples;
-    case "score":
-      return (student + replyTokens(task)) * task.samples;
-    case "distil":
-      return teacher + student * task.optimizer.epochs;
-    case "calibrate":
-      return student * task.optimizer.epochs;
-  }
-}
-
-function replyTokens(task: { ids: readonly string[]; decode: { max_reasoning_tokens: number } }): number {
-  return task.ids.length * 2 * (task.decode.max_reasoning_tokens + 8);
-}
-
-async function stateOf(
-  planned: PlannedStage,
-  checkpoints: string,
-): Promise<Pick<ExplainedStage, "state" | "why">> {
-  if ((await readStageResult(planned.task.folder)) !== undefined)
-    return { state: "done", why: "computed before" };
-  if (existsSync(join(planned.task.folder, "lease.json")))
-    return { state: "begun", why: "goes on where it stopped" };
-  return { state: "to do", why: await nearest(planned.spec, checkpoints) };
-}
-
-/** Names the fields in which the most similar finished stage of this kind differs. */
-async function nearest(spec: StageSpec, checkpoints: string): Promise<string> {
-  const others = await finishedSpecs(spec.stage, checkpoints);
-  const differences = others.map((other) => differingFields(spec, other)).sort((a, b) => a.length - b.length);
-  const fewest = differences[0];
-  return fewest === undefined ? "nothing like it yet" : `differs from a finished one in ${fewest.join(", ")}`;
-}
-
-async function finishedSpecs(stage: string, checkpoints: string): Promise<StageSpec[]> {
-  const folder = join(checkpoints, "stages");
-  const names = existsSync(folder) ? await readdir(folder) : [];
-  const finished = names.filter(
-    (name) => name.startsWith(`${stage}-`) && existsSync(join(folder, name, "result.json")),
-  );
-  return Promise.all(
-    finished.map(
-      async (name) => JSON.parse(await readFile(join(folder, name, "spec.json"), "utf8")) as StageSpec,
-    ),
-  );
-}
-
-function differingFields(a: unknown, b: unknown, path = ""): string[] {
-  if (!isRecord(a) || !isRecord(b)) return JSON.stringify(a) === JSON.stringify(b) ? [] : [path];
-  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  return keys.flatMap((key) => differingFields(a[key], b[key], path === "" ? key : `${path}.${key}`));
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return {
+    ...basis,
+    stages,
+    tokens_to_compute: open.reduce((total, cost) => total + cost.tokens, 0),
+    unique_tokens_to_compute: open.reduce((total, cost) => total + cost.unique_tokens, 0),
+    flops_to_compute: open.reduce((total, cost) => total + cost.flops, 0),
+    hours_to_compute: addHours(open),
+    decode_hours_to_compute: open.reduce((total, cost) => total + cost.decode_hours, 0),
+    fits: stages.every(({ fits }) => fits),
+  };
 }

@@ -20,6 +20,8 @@ export interface PrepareRequest {
   readonly checkpoints: string;
   /** One fold only, instead of what the recipe says. */
   readonly fold?: number;
+  /** `unneeded`: of a hub model only the tokenizer and config.json are fetched; every key is the same. */
+  readonly weights?: "needed" | "unneeded";
   readonly say: (line: string) => void;
   readonly stop?: AbortSignal;
   readonly kill?: AbortSignal;
@@ -62,7 +64,7 @@ export async function prepare(request: PrepareRequest): Promise<Prepared> {
     promptsFile: prompts.file,
     promptDigests: prompts.digests,
     folds,
-    allFolds: recipeFolds(recipe, manifest),
+    allFolds: recipeFolds(recipe, manifest.k),
     checkpoints,
   };
   return { set, manifest, model, prompts, plan };
@@ -79,7 +81,7 @@ async function prepareQuestions({ loaded, say }: PrepareRequest): Promise<Questi
 async function prepareSplit(request: PrepareRequest, set: QuestionSet) {
   const { k, seed, near_duplicate, manifest: manifestFile } = request.loaded.recipe.split;
   const manifest = await loadOrBuildSplit({ set, k, seed, nearDuplicate: near_duplicate, manifestFile });
-  const folds = foldsToRun(request, manifest);
+  const folds = foldsToRun(request, manifest.k);
   checkDemonstrations(set, manifest, folds);
   request.say(
     `split: ${manifest.k} folds over ${manifest.groups.length} task groups, running ${folds.join(", ")}`,
@@ -87,27 +89,27 @@ async function prepareSplit(request: PrepareRequest, set: QuestionSet) {
   return { manifest, folds };
 }
 
-async function prepareModel({
-  loaded,
-  checkpoints,
-  say,
-  stop,
-  kill,
-}: PrepareRequest): Promise<ResolvedModel> {
-  const model = await resolveModel({
-    ...loaded.recipe.model,
-    cacheDir: cacheFolder(),
-    checkpoints,
-    tokenizerOnly: false,
-    ...(stop && { stop }),
-    ...(kill && { kill }),
-  });
-  say(`model: ${model.source} (${model.architecture}), digest ${model.digest.slice(0, 24)}`);
+async function prepareModel(request: PrepareRequest): Promise<ResolvedModel> {
+  const model = await resolveRecipeModel(request);
+  request.say(`model: ${model.source} (${model.architecture}), digest ${model.digest.slice(0, 24)}`);
   return model;
 }
 
-function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): readonly number[] {
-  const folds = recipeFolds(loaded.recipe, manifest);
+/** The recipe's model on this machine, or what `weights` asks of it. */
+export function resolveRecipeModel(request: PrepareRequest): Promise<ResolvedModel> {
+  return resolveModel({
+    ...request.loaded.recipe.model,
+    cacheDir: cacheFolder(),
+    checkpoints: request.checkpoints,
+    tokenizerOnly: request.weights === "unneeded",
+    ...(request.stop && { stop: request.stop }),
+    ...(request.kill && { kill: request.kill }),
+  });
+}
+
+/** Of a split into k: the one asked for, those of the recipe, or all. */
+export function foldsToRun({ fold, loaded }: PrepareRequest, k: number): readonly number[] {
+  const folds = recipeFolds(loaded.recipe, k);
   if (fold === undefined) return folds;
   if (folds.includes(fold)) return [fold];
   throw new UsageError(`--fold ${fold}: this recipe runs the folds ${folds.join(", ")}.`, {
@@ -116,13 +118,13 @@ function foldsToRun({ fold, loaded }: PrepareRequest, manifest: FoldManifest): r
 }
 
 /** A given manifest has its own k, which need not be the recipe's. */
-function recipeFolds(recipe: Recipe, manifest: FoldManifest): readonly number[] {
-  const folds = recipe.split.folds ?? Array.from({ length: manifest.k }, (_, index) => index);
-  const outside = folds.find((fold) => fold >= manifest.k);
+function recipeFolds(recipe: Recipe, k: number): readonly number[] {
+  const folds = recipe.split.folds ?? Array.from({ length: k }, (_, index) => index);
+  const outside = folds.find((fold) => fold >= k);
   if (outside === undefined) return folds;
-  throw new RecipeError(`split.folds names fold ${outside}, but the split has ${manifest.k} folds.`, {
-    nextStep: `Folds count from 0 to ${manifest.k - 1}.`,
-    facts: { fold: outside, k: manifest.k },
+  throw new RecipeError(`split.folds names fold ${outside}, but the split has ${k} folds.`, {
+    nextStep: `Folds count from 0 to ${k - 1}.`,
+    facts: { fold: outside, k },
   });
 }
 
