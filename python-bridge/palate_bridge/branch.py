@@ -88,17 +88,27 @@ class Planter:
 
     def split(self, members: list[int], at: int, parent: int | None, level: int) -> None:
         """What the members say from position `at` on becomes one node for each way they go on."""
+        for group in self.ways_on(members, at):
+            self.place(group, at, parent, level)
+
+    def place(self, members: list[int], at: int, parent: int | None, level: int) -> None:
+        """One node for all members; where they part too early, one for each way that they part."""
+        end = self.common_end(members, at)
+        if len(members) == 1 or end - at >= self.min_shared:
+            return self.grow(members, at, end, parent, level)
+        for member in members:
+            if len(self.sequences[member]) == end:
+                self.grow([member], at, end, parent, level)
+        for group in self.ways_on(members, end):
+            self.place(group, at, parent, level)
+
+    def ways_on(self, members: list[int], at: int) -> list[list[int]]:
+        """Those that have a token at this position, by which token it is."""
         groups: dict[int, list[int]] = {}
         for member in members:
             if len(self.sequences[member]) > at:
                 groups.setdefault(self.sequences[member][at], []).append(member)
-        for group in groups.values():
-            end = self.common_end(group, at)
-            if len(group) == 1 or end - at >= self.min_shared:
-                self.grow(group, at, end, parent, level)
-            else:
-                for member in group:
-                    self.grow([member], at, len(self.sequences[member]), parent, level)
+        return list(groups.values())
 
     def grow(self, members: list[int], at: int, end: int, parent: int | None, level: int) -> None:
         index, start = len(self.nodes), len(self.ids)

@@ -46,6 +46,14 @@ def test_short_common_runs_are_computed_apart() -> None:
     assert len(second_order_twice.ids) == distinct_beginnings(QUESTION) + len(ORDER_B)
 
 
+def test_a_task_too_short_to_share_does_not_keep_an_order_from_being_shared() -> None:
+    sequences = [ids[35:] for ids in QUESTION]
+    forest = plan(sequences, min_shared=30)
+    assert [node.level for node in forest.nodes] == [0, 1, 1, 0, 1]
+    assert len(forest.ids) == distinct_beginnings(sequences) + 5
+    assert read_back(forest, sequences) == sequences
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_any_sequences_are_found_again_with_each_beginning_once(seed: int) -> None:
     choose = random.Random(seed)
@@ -53,6 +61,8 @@ def test_any_sequences_are_found_again_with_each_beginning_once(seed: int) -> No
     forest = plan(sequences, min_shared=1)
     assert read_back(forest, sequences) == sequences
     assert len(forest.ids) == distinct_beginnings(sequences)
+    for min_shared in (2, 3, 5):
+        assert read_back(plan(sequences, min_shared), sequences) == sequences
 
 
 @pytest.mark.parametrize("seed", range(10))

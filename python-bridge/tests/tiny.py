@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 from peft import LoraConfig, get_peft_model
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers import GraniteConfig, GraniteForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from palate_bridge import tiny_models
 from palate_bridge.model import LoadedModel
@@ -16,7 +16,7 @@ QWEN_TARGETS = [*LLAMA_TARGETS, "in_proj_qkv", "in_proj_z", "out_proj"]
 
 
 def make_model(kind: str, folder: Path) -> Path:
-    """A model folder of `llama`, `qwen3` or `qwen3_5` with random weights."""
+    """A model folder of `llama`, `qwen3`, `qwen3_5` or `granite` with random weights."""
     folder.mkdir(parents=True, exist_ok=True)
     tiny_models.save_tiny(kind, folder)
     return folder
@@ -24,24 +24,27 @@ def make_model(kind: str, folder: Path) -> Path:
 
 def build_qwen3() -> Qwen3ForCausalLM:
     """Norms on the heads of queries and keys, and heads wider than hidden size over their number."""
-    config = Qwen3Config(
-        vocab_size=tiny_models.VOCABULARY,
-        hidden_size=64,
-        intermediate_size=128,
-        num_hidden_layers=2,
-        num_attention_heads=6,
-        num_key_value_heads=2,
-        head_dim=16,
-        max_position_embeddings=4096,
-        tie_word_embeddings=False,
-        initializer_range=0.2,
-        bos_token_id=None,
-        eos_token_id=None,
-    )
-    return Qwen3ForCausalLM(config)
+    return Qwen3ForCausalLM(Qwen3Config(**SMALL, num_attention_heads=6, head_dim=16))
 
 
-tiny_models.BUILDERS["qwen3"] = build_qwen3
+def build_granite() -> GraniteForCausalLM:
+    """Named like Llama, but it scales what each layer adds: a layer that must not be taken for Llama's."""
+    return GraniteForCausalLM(GraniteConfig(**SMALL, num_attention_heads=4, residual_multiplier=0.5))
+
+
+SMALL = {
+    "vocab_size": tiny_models.VOCABULARY,
+    "hidden_size": 64,
+    "intermediate_size": 128,
+    "num_hidden_layers": 2,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 4096,
+    "tie_word_embeddings": False,
+    "initializer_range": 0.2,
+    "bos_token_id": None,
+    "eos_token_id": None,
+}
+tiny_models.BUILDERS |= {"qwen3": build_qwen3, "granite": build_granite}
 
 
 def make_adapter(loaded: LoadedModel, folder: Path, seed: int = 1, scale: float = 0.5) -> Path:
