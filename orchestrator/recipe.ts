@@ -136,7 +136,7 @@ const executionSchema = z.strictObject({
   form: z
     .enum(["shared", "reference"])
     .default("shared")
-    .describe("shared = tokens that the sequences of a question share are computed once; else each one whole"),
+    .describe("shared = what a question's sequences share is computed once; else each one whole"),
   gradient_checkpointing: z.boolean().default(false).describe("recompute each layer in the backward pass"),
   offload_activations: z.boolean().default(false).describe("keep activations in host memory"),
 });
