@@ -133,7 +133,12 @@ const executionSchema = z.strictObject({
   device: z.enum(["auto", "cpu", "cuda"]).default("auto"),
   threads: z.int().min(1).nullable().default(null),
   checkpoint_every_steps: z.int().min(1).default(10),
-  gradient_checkpointing: z.boolean().default(false),
+  form: z
+    .enum(["shared", "reference"])
+    .default("reference")
+    .describe("shared = what a question's sequences share is computed once; else each one whole"),
+  gradient_checkpointing: z.boolean().default(false).describe("recompute each layer in the backward pass"),
+  offload_activations: z.boolean().default(false).describe("keep activations in host memory"),
 });
 
 export const recipeSchema = z.strictObject({

@@ -152,11 +152,15 @@ export const jobSchema = z.discriminatedUnion("kind", [
       dtype: z.enum(["float32", "bfloat16"]),
       device: z.enum(["auto", "cpu", "cuda"]),
     }),
-    /** Never part of an identity: the results do not depend on it. */
+    /** Never part of an identity: the results depend on it by rounding alone. */
     execution: z.strictObject({
       threads: z.int().min(1).nullable(),
       checkpoint_every_steps: z.int().min(1),
+      /** Training passes: what the sequences of a question share is computed once, or each one whole. */
+      form: z.enum(["shared", "reference"]),
       gradient_checkpointing: z.boolean(),
+      /** What the backward pass needs waits in host memory. */
+      offload_activations: z.boolean(),
     }),
     stages: z.array(stageTaskSchema).min(1),
   }),

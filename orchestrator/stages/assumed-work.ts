@@ -82,7 +82,7 @@ function foldStages(fold: number, input: Input & { train: number; heldOut: numbe
 }
 
 function score(label: string, input: Input & { count: number; adapted: boolean }): AssumedStage {
-  const { recipe, count, adapted } = input;
+  const { count, adapted } = input;
   const answers = work(input, { count, side: "student" });
   return { label, stage: "score", work: { ...answers, samples: 1, adapted } };
 }

@@ -87,7 +87,7 @@ def as_job_error(cause: Exception) -> JobError:
     if torch is not None and isinstance(cause, torch.OutOfMemoryError):
         return OutOfAcceleratorMemory(
             "The accelerator ran out of memory: " + str(cause).splitlines()[0],
-            "Set execution.gradient_checkpointing, lower loss.chunk_positions, or use a larger device.",
+            "Set execution.gradient_checkpointing, then offload_activations, or lower loss.chunk_positions.",
         )
     return JobError(f"{type(cause).__name__}: {cause}")
 

@@ -11,17 +11,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import torch
 from peft import PeftModel
 
 from palate_bridge.base_guard import BaseGuard
 from palate_bridge.context import StageContext, StageOutcome
 from palate_bridge.errors import BadInput
+from palate_bridge.forms import Form, Reply, choose_form
 from palate_bridge.lineage import adapter_sha256, save_adapter
 from palate_bridge.lora import check_adapter_folder
 from palate_bridge.losses import choice_loss_sum
 from palate_bridge.model import LoadedModel
 from palate_bridge.modes import student_mode
-from palate_bridge.positions import hidden_at, why_unfit
+from palate_bridge.positions import why_unfit
 from palate_bridge.prompts_file import Presentation, read_prompts
 from palate_bridge.protocol import CalibrateTask
 from palate_bridge.records import Trace
@@ -56,11 +58,14 @@ def run(context: StageContext) -> StageOutcome:
     guard = BaseGuard(loaded, prompts)
     with loaded.with_adapter(start, trainable=True) as module:
         guard.check(module)
-        work = make_work(loaded, module, letters, task)
-        with student_mode(module, context.execution.gradient_checkpointing):
-            trained = train(context, module, found.questions, work, lambda: guard.check(module))
+        form = choose_form(context)
+        work = make_work(loaded, module, letters, task, form)
+        with student_mode(module, form.model_recomputes):
+            trained = train(
+                context, module, form.micro_steps(found.questions), work, lambda: guard.check(module)
+            )
         guard.check(module)
-        parameters = {"loss": asdict(task.loss), "optimizer": asdict(task.optimizer)}
+        parameters = {"loss": asdict(task.loss), "optimizer": asdict(task.optimizer), "form": form.name}
         saved = save_adapter(context, module, trained.ids, parameters, parent)
     guard.check(None)
     return outcome(found, trained, saved)
@@ -95,13 +100,14 @@ def to_example(
 
 
 def make_work(
-    loaded: LoadedModel, module: PeftModel, letters: ChoiceTokens, task: CalibrateTask
-) -> Callable[[ChoiceExample], Work]:
+    loaded: LoadedModel, module: PeftModel, letters: ChoiceTokens, task: CalibrateTask, form: Form
+) -> Callable[[list[ChoiceExample]], Work]:
     only = (letters.letter_a, letters.letter_b) if task.loss.choice_position == "letters" else None
 
-    def work(example: ChoiceExample) -> Work:
-        hidden = hidden_at(loaded, module, example.prompt_ids, example.completion_ids, [example.choice_index])
-        loss = choice_loss_sum(loaded.lm_head, hidden, [example.target], only)
-        return Work(loss, len(example.prompt_ids) + example.choice_index)
+    def work(examples: list[ChoiceExample]) -> Work:
+        replies = [Reply(each.prompt_ids, each.completion_ids, [each.choice_index]) for each in examples]
+        found = form.hidden(loaded, module, replies)
+        targets = [each.target for each in examples]
+        return Work(choice_loss_sum(loaded.lm_head, torch.cat(found.hidden), targets, only), found.tokens)
 
     return work

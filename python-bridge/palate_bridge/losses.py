@@ -14,13 +14,12 @@ There is no top-k, no clipping and no gradient for the head.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.utils.checkpoint import checkpoint
 
 
 class Head(Protocol):
@@ -43,30 +42,54 @@ def kl_sum(head: Head, student_TH: Tensor, teacher_TH: Tensor, choice: int | Non
     """Sum over positions of the KL between both sides' next-token distributions; a scalar.
 
     Row i of both sides speaks of the same completion token. `choice` is the row of the choice token. Logits
-    exist for chunk_positions rows at a time, and again when the backward pass comes by.
+    exist for chunk_positions rows at a time, and only once.
     """
     rows = list(range(student_TH.shape[0]))
     total = student_TH.new_zeros((), dtype=accumulator(student_TH.dtype))
     if loss.letters is not None and choice is not None:
         rows.remove(choice)
-        total = total + recomputed(
+        total = total + settled(
             head, student_TH[choice : choice + 1], teacher_TH[choice : choice + 1], loss, loss.letters
         )
     for start in range(0, len(rows), loss.chunk_positions):
         chunk = rows[start : start + loss.chunk_positions]
-        total = total + recomputed(head, student_TH[chunk], teacher_TH[chunk], loss, None)
+        total = total + settled(head, student_TH[chunk], teacher_TH[chunk], loss, None)
     return total
 
 
-def recomputed(
+def settled(
     head: Head, student_TH: Tensor, teacher_TH: Tensor, loss: KlLoss, columns: Sequence[int] | None
 ) -> Tensor:
+    """The loss of a chunk, its gradient taken at once, while the logits are there: what waits for the
+    backward pass is [T, H], and no logits are computed twice. It can be differentiated once only.
+    """
+
     def body(student: Tensor, teacher: Tensor) -> Tensor:
         with torch.no_grad():
             teacher_logits = head(teacher, columns)
         return token_kl(head(student, columns), teacher_logits, loss.direction, loss.temperature).sum()
 
-    return checkpoint(body, student_TH, teacher_TH, use_reentrant=False, preserve_rng_state=False)
+    return Settled.apply(body, student_TH, teacher_TH)  # type: ignore[return-value]
+
+
+class Settled(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, body: Callable[[Tensor, Tensor], Tensor], student: Tensor, teacher: Tensor
+    ) -> Tensor:
+        if not ctx.needs_input_grad[1]:
+            return body(student, teacher)
+        with torch.enable_grad():
+            held = student.detach().requires_grad_()
+            value = body(held, teacher)
+            (gradient,) = torch.autograd.grad(value, held)
+        ctx.save_for_backward(gradient)
+        return value.detach()
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Tensor) -> tuple[None, Tensor, None]:
+        (gradient,) = ctx.saved_tensors
+        return None, upstream[0].to(gradient.dtype) * gradient, None
 
 
 def token_kl(student_TV: Tensor, teacher_TV: Tensor, direction: str, temperature: float = 1.0) -> Tensor:

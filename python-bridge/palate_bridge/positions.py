@@ -1,4 +1,4 @@
-"""Which tokens of a reply are trained on, and the hidden states that speak of them.
+"""Which tokens of a reply are trained on, and the hidden states that speak of them, one sequence at a time.
 
 The hidden state at index i of a sequence gives the distribution of token i + 1: completion token r of a
 prompt of P tokens is foretold by the hidden state at P - 1 + r, whatever P is on the other side.

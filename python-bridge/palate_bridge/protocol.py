@@ -161,11 +161,13 @@ class Model:
 
 @dataclass(frozen=True)
 class Execution:
-    """Never part of an identity: the results do not depend on it."""
+    """Never part of an identity: the results depend on it by rounding alone (forms.py)."""
 
     threads: Positive | None
     checkpoint_every_steps: Positive
+    form: Literal["shared", "reference"]
     gradient_checkpointing: bool
+    offload_activations: bool
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The optimizer loop that distillation and calibration share: micro steps in, optimizer steps out.
 
-One step = the examples of `questions_per_step` questions, one sequence at a time, gradients summed. The loss
-of a step is the sum of its token losses over the number of its supervised tokens, all examples together: how
-they are cut into micro steps changes nothing but rounding.
+One step = the examples of `questions_per_step` questions; a micro step is what goes through the model at
+once, and the gradients of all are summed. The loss of a step is the sum of its token losses over the number
+of its supervised tokens, all examples together: how they are cut into micro steps changes nothing but
+rounding.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ E = TypeVar("E", bound=Example)
 
 @dataclass(frozen=True)
 class Work:
-    """The summed token losses of one example, and how many tokens were run through the model for it."""
+    """The summed token losses of a micro step, and how many tokens were run through the model for it."""
 
     loss_sum: Tensor
     tokens: int
@@ -73,11 +74,13 @@ class StopAsked(Exception):
 def train(
     context: StageContext,
     module: nn.Module,
-    questions: dict[str, list[E]],
-    work: Callable[[E], Work],
+    questions: dict[str, list[list[E]]],
+    work: Callable[[list[E]], Work],
     before_checkpoint: Callable[[], None],
 ) -> Trained:
-    """Run all steps that are left. Raises Checkpointed, NonFiniteLoss, and what before_checkpoint raises."""
+    """Run all steps that are left, over the micro steps of each question. Raises Checkpointed, NonFiniteLoss,
+    Fenced, and what before_checkpoint raises.
+    """
     task: Any = context.task
     recipe: Optimizer = task.optimizer
     steps = plan_steps(sorted(questions), recipe, task.seed)
@@ -88,7 +91,7 @@ def train(
         "stage_started", key=task.key, attempt=context.attempt, done=position.step, total=len(steps)
     )
     while position.step < len(steps):
-        batch = [example for id in steps[position.step] for example in questions[id]]
+        batch = [micro for id in steps[position.step] for micro in questions[id]]
         context.check_lease()
         rate = learning_rate(recipe, position.step, len(steps))
         try:
@@ -123,25 +126,25 @@ def take_step(
     context: StageContext,
     module: nn.Module,
     optimizer: torch.optim.AdamW,
-    batch: list[E],
-    work: Callable[[E], Work],
+    batch: list[list[E]],
+    work: Callable[[list[E]], Work],
     step: int,
     rate: float,
 ) -> StepFigures:
     started = time.monotonic()
-    supervised = sum(example.supervised for example in batch)
+    supervised = sum(example.supervised for micro in batch for example in micro)
     if supervised == 0:
         raise BadInput(f"step {step + 1} has no token to train on.")
     optimizer.zero_grad(set_to_none=True)
     loss, tokens = 0.0, 0
-    for example in batch:
+    for micro in batch:
         if context.stop_requested():
             raise StopAsked
-        done = work(example)
+        done = work(micro)
         part = done.loss_sum / supervised
         value = part.item()
         if not math.isfinite(value):
-            raise NonFiniteLoss(f"step {step + 1}: the loss of {example.label} is {value}.", RETRY)
+            raise NonFiniteLoss(f"step {step + 1}: the loss of {name_of(micro)} is {value}.", RETRY)
         part.backward()
         loss += value
         tokens += done.tokens
@@ -151,6 +154,11 @@ def take_step(
     set_rate(optimizer, rate)
     optimizer.step()
     return StepFigures(loss, norm, rate, supervised, tokens, time.monotonic() - started)
+
+
+def name_of(micro: list[E]) -> str:
+    others = f" and {len(micro) - 1} more" if len(micro) > 1 else ""
+    return micro[0].label + others
 
 
 RETRY = "Lower optimizer.learning_rate; the last checkpoint is kept."

@@ -24,6 +24,12 @@ def tiny_qwen(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def loaded_qwen3(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
+    folder = make_model("qwen3", tmp_path_factory.mktemp("models") / "qwen3")
+    return load_model(folder, "tiny", "float32", "cpu")
+
+
+@pytest.fixture(scope="session")
 def loaded_llama(tiny_llama: Path) -> LoadedModel:
     return load_model(tiny_llama, "tiny", "float32", "cpu")
 

@@ -26,6 +26,13 @@ from tests.presentations import make_presentations, write_prompts
 
 IDS = ["q-2", "q-1", "q-3"]
 KEY = "a" * 64
+EXECUTION = Execution(
+    threads=1,
+    checkpoint_every_steps=10,
+    form="shared",
+    gradient_checkpointing=False,
+    offload_activations=False,
+)
 LINEAGE = Lineage("b" * 64, "c" * 64, 0, Base("tiny", None, "tiny"), "d" * 64, [])
 
 
@@ -66,7 +73,10 @@ def common(loaded: LoadedModel, folder: Path) -> dict[str, Any]:
 
 
 def make_context(
-    loaded: LoadedModel, task: StageTask, stop_requested: Callable[[], bool] = lambda: False
+    loaded: LoadedModel,
+    task: StageTask,
+    stop_requested: Callable[[], bool] = lambda: False,
+    **execution: Any,
 ) -> StageContext:
     folder = Path(task.folder)
     lease = take_lease(folder, "job")
@@ -75,7 +85,7 @@ def make_context(
         folder=folder,
         loaded=loaded,
         events=EventChannel(folder),
-        execution=Execution(threads=1, checkpoint_every_steps=10, gradient_checkpointing=False),
+        execution=replace(EXECUTION, **execution),
         attempt=lease.attempt,
         stop_requested=stop_requested,
         check_lease=lease.check,

@@ -10,14 +10,14 @@ import pytest
 
 from palate_bridge import distil
 from palate_bridge.checkpoint import saved_steps
-from palate_bridge.context import StageContext
 from palate_bridge.errors import Checkpointed, Fenced
 from palate_bridge.lease import take_lease
 from palate_bridge.model import LoadedModel
-from palate_bridge.protocol import DistilTask, Execution
+from palate_bridge.protocol import DistilTask
 from tests.stage_context import events_of, make_context
 from tests.training import OPTIMIZER, distil_task, make_traces, write_inputs
 
+MICRO_STEPS = 2
 EXAMPLES_A_STEP = 8
 STEPS = 6
 
@@ -33,11 +33,15 @@ def ready(loaded: LoadedModel, folder: Path) -> DistilTask:
 
 
 def run(
-    loaded: LoadedModel, task: DistilTask, stop: Callable[[], bool] = lambda: False, every: int = 2
+    loaded: LoadedModel,
+    task: DistilTask,
+    stop: Callable[[], bool] = lambda: False,
+    every: int = 2,
+    form: str = "shared",
 ) -> str | None:
-    context = make_context(loaded, task, stop)
-    changed = {**vars(context), "execution": Execution(1, every, gradient_checkpointing=False)}
-    return distil.run(StageContext(**changed)).adapter_sha256
+    return distil.run(
+        make_context(loaded, task, stop, checkpoint_every_steps=every, form=form)
+    ).adapter_sha256
 
 
 def after(calls: int) -> Callable[[], bool]:
@@ -46,15 +50,23 @@ def after(calls: int) -> Callable[[], bool]:
     return lambda: next(count) >= calls
 
 
-@pytest.mark.parametrize("micro_steps", [0, EXAMPLES_A_STEP + 3, 3 * EXAMPLES_A_STEP])
+@pytest.mark.parametrize(
+    ("form", "micro_steps"),
+    [
+        ("shared", 0),
+        ("shared", MICRO_STEPS + 1),
+        ("shared", 3 * MICRO_STEPS),
+        ("reference", EXAMPLES_A_STEP + 3),
+    ],
+)
 def test_stopping_at_any_micro_step_and_going_on_changes_no_byte(
-    loaded: LoadedModel, tmp_path: Path, micro_steps: int
+    loaded: LoadedModel, tmp_path: Path, form: str, micro_steps: int
 ) -> None:
-    straight = run(loaded, ready(loaded, tmp_path / "straight"))
+    straight = run(loaded, ready(loaded, tmp_path / "straight"), form=form)
     task = ready(loaded, tmp_path / "stopped")
     with pytest.raises(Checkpointed):
-        run(loaded, task, after(micro_steps))
-    assert run(loaded, task) == straight
+        run(loaded, task, after(micro_steps), form=form)
+    assert run(loaded, task, form=form) == straight
     started = events_of(Path(task.folder), "stage_started")
     assert [line["total"] for line in started] == [STEPS, STEPS]
     steps = [line["step"] for line in events_of(Path(task.folder), "step")]
@@ -66,7 +78,7 @@ def test_stopping_at_every_step_changes_no_byte(loaded: LoadedModel, tmp_path: P
     task = ready(loaded, tmp_path / "stopped")
     for _ in range(STEPS - 1):
         with pytest.raises(Checkpointed):
-            run(loaded, task, after(EXAMPLES_A_STEP))
+            run(loaded, task, after(MICRO_STEPS))
     assert run(loaded, task) == straight
 
 
@@ -82,7 +94,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     straight = run(loaded_llama, ready(loaded_llama, tmp_path / "straight"))
     task = ready(loaded_llama, tmp_path / "stopped")
     with pytest.raises(Checkpointed):
-        run(loaded_llama, task, after(4 * EXAMPLES_A_STEP), every=1)
+        run(loaded_llama, task, after(4 * MICRO_STEPS), every=1)
     newest = Path(task.folder) / f"checkpoint-{saved_steps(Path(task.folder))[-1]}"
     weights = newest / "optimizer.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1])
@@ -104,7 +116,7 @@ def test_an_attempt_that_was_taken_over_writes_nothing_more(
     calls = iter(range(10**9))
 
     def take_over() -> bool:
-        if next(calls) == EXAMPLES_A_STEP + 2:
+        if next(calls) == MICRO_STEPS + 1:
             take_lease(folder, "another")
         return False
 

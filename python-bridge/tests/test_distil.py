@@ -11,21 +11,24 @@ import torch
 
 from palate_bridge import distil
 from palate_bridge.base_guard import BaseGuard
-from palate_bridge.context import StageContext, StageOutcome
+from palate_bridge.branch_forward import BranchOptions
+from palate_bridge.context import StageOutcome
 from palate_bridge.distil import make_work, to_example
 from palate_bridge.errors import BadInput, JobError
 from palate_bridge.files import sha256_file
+from palate_bridge.forms import Form
 from palate_bridge.fresh_adapter import fresh_adapter
 from palate_bridge.losses import token_kl
 from palate_bridge.model import LoadedModel
 from palate_bridge.modes import student_mode
 from palate_bridge.positions import supervised_rows
 from palate_bridge.prompts_file import read_prompts
-from palate_bridge.protocol import DistilTask, Execution
+from palate_bridge.protocol import DistilTask
 from palate_bridge.tokens import choice_tokens
 from tests.stage_context import LINEAGE, events_of, make_context
 from tests.training import LOSS, OPTIMIZER, distil_task, make_trace, make_traces, write_inputs
 
+SHARED, REFERENCE = Form(True, BranchOptions()), Form(False, BranchOptions())
 ONE_STEP = replace(OPTIMIZER, epochs=1, questions_per_step=5)
 
 
@@ -88,7 +91,10 @@ def test_the_first_loss_is_the_kl_between_base_with_and_without_the_demonstratio
     assert outcome.figures["first_loss"] == pytest.approx(total / count, rel=1e-4)
 
 
-def test_a_student_that_reads_what_the_teacher_reads_has_no_loss(loaded: LoadedModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [SHARED, REFERENCE])
+def test_a_student_that_reads_what_the_teacher_reads_has_no_loss(
+    loaded: LoadedModel, tmp_path: Path, form: Form
+) -> None:
     task = ready(loaded, tmp_path)
     shown = read_prompts(task.prompts)["q-1", "published"]
     example = to_example(
@@ -96,7 +102,7 @@ def test_a_student_that_reads_what_the_teacher_reads_has_no_loss(loaded: LoadedM
     )
     assert not isinstance(example, str)
     with fresh_adapter(loaded, task.lora, 1) as module:
-        assert make_work(loaded, module, task)(example).loss_sum.item() == 0.0
+        assert make_work(loaded, module, task, form)([example]).loss_sum.item() == 0.0
 
 
 def test_forced_tokens_have_no_loss_and_the_choice_after_them_has(loaded_llama: LoadedModel) -> None:
@@ -118,9 +124,9 @@ def test_at_the_choice_the_letters_alone_can_be_compared(loaded: LoadedModel, tm
     assert example.choice is not None
     letters = choice_tokens(loaded.tokenizer)
     with fresh_adapter(loaded, task.lora, 1) as module:
-        whole = make_work(loaded, module, task)(example).loss_sum
+        whole = make_work(loaded, module, task, SHARED)([example]).loss_sum
         other = replace(task, loss=replace(LOSS, choice_position="letters"))
-        narrow = make_work(loaded, module, other)(example).loss_sum
+        narrow = make_work(loaded, module, other, SHARED)([example]).loss_sum
         with torch.no_grad():
             rows = [
                 loaded.lm_head(loaded.hidden_states(loaded.base, prompt + trace.completion_ids))[
@@ -136,15 +142,19 @@ def test_at_the_choice_the_letters_alone_can_be_compared(loaded: LoadedModel, tm
     assert (whole - narrow).item() == pytest.approx(full - two, abs=1e-4)
 
 
-def test_recomputing_layers_changes_neither_loss_nor_gradient(loaded: LoadedModel, tmp_path: Path) -> None:
+@pytest.mark.parametrize("shared", [True, False])
+def test_recomputing_layers_changes_neither_loss_nor_gradient(
+    loaded: LoadedModel, tmp_path: Path, shared: bool
+) -> None:
     task = ready(loaded, tmp_path)
     shown = read_prompts(task.prompts)["q-1", "published"]
     example = to_example(loaded, shown, make_traces(loaded.tokenizer)[0])
     assert not isinstance(example, str)
     found = []
     for recompute in (False, True):
-        with fresh_adapter(loaded, task.lora, 1) as module, student_mode(module, recompute):
-            loss = make_work(loaded, module, task)(example).loss_sum
+        form = Form(shared, BranchOptions(recompute))
+        with fresh_adapter(loaded, task.lora, 1) as module, student_mode(module, form.model_recomputes):
+            loss = make_work(loaded, module, task, form)([example]).loss_sum
             loss.backward()
             gradients = [weight.grad.clone() for weight in module.parameters() if weight.grad is not None]
             found.append((loss.item(), gradients))
@@ -153,15 +163,14 @@ def test_recomputing_layers_changes_neither_loss_nor_gradient(loaded: LoadedMode
     assert all(torch.equal(one, two) for one, two in zip(found[0][1], found[1][1], strict=True))
 
 
+@pytest.mark.parametrize("form", ["shared", "reference"])
 def test_the_same_training_gives_the_same_bytes_with_and_without_recomputing(
-    loaded: LoadedModel, tmp_path: Path
+    loaded: LoadedModel, tmp_path: Path, form: str
 ) -> None:
     shas = set()
     for name, recompute in (("one", False), ("two", True)):
-        context = make_context(loaded, ready(loaded, tmp_path / name))
-        context = StageContext(
-            **{**vars(context), "execution": Execution(1, 10, gradient_checkpointing=recompute)}
-        )
+        task = ready(loaded, tmp_path / name)
+        context = make_context(loaded, task, form=form, gradient_checkpointing=recompute)
         shas.add(distil.run(context).adapter_sha256)
     assert len(shas) == 1
 

@@ -45,10 +45,11 @@ def run(folder: Path, micro_batches: list[list[float]], **optimizer: object) -> 
     task = distil_task(folder, optimizer=replace(OPTIMIZER, epochs=1, questions_per_step=99, **optimizer))
     module = Scale()
     context: StageContext = make_context(None, task)  # type: ignore[arg-type]
-    examples = {f"q-{index}": [Tokens(f"q-{index}", losses)] for index, losses in enumerate(micro_batches)}
+    examples = {f"q-{index}": [[Tokens(f"q-{index}", losses)]] for index, losses in enumerate(micro_batches)}
 
-    def work(example: Tokens) -> Work:
-        return Work((module.inner.lora_B.weight * torch.tensor(example.losses)).sum(), len(example.losses))
+    def work(micro: list[Tokens]) -> Work:
+        losses = [loss for example in micro for loss in example.losses]
+        return Work((module.inner.lora_B.weight * torch.tensor(losses)).sum(), len(losses))
 
     trained = train(context, module, examples, work, lambda: None)
     return trained, events_of(Path(task.folder), "step")[-1]["grad_norm"]

@@ -26,7 +26,7 @@ from palate_bridge.records import Trace
 from palate_bridge.tokens import encode, find_choice
 from palate_bridge.traces_file import write_traces
 from tests.presentations import make_presentations, write_prompts
-from tests.stage_context import LINEAGE
+from tests.stage_context import EXECUTION, LINEAGE
 
 BRIDGE = Path(__file__).parents[1]
 IDS = ["q-1", "q-2", "q-3", "q-4", "q-5"]
@@ -125,7 +125,7 @@ def write_job(folder: Path, model: Path, tasks: list[TaskBase], every: int = 2) 
         "kind": "stages",
         "job": folder.name,
         "model": {"path": str(model), "digest": "tiny", "dtype": "float32", "device": "cpu"},
-        "execution": {"threads": 1, "checkpoint_every_steps": every, "gradient_checkpointing": False},
+        "execution": asdict(replace(EXECUTION, checkpoint_every_steps=every)),
         "stages": [asdict(task) for task in tasks],
     }
     path = folder / "job.json"
