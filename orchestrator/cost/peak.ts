@@ -66,7 +66,7 @@ function memoryAt(
     checkpointing: setting.checkpointing,
     offload: setting.offload,
     chunkPositions: work.kind === "distil" ? setting.chunkPositions : 1,
-    chunkCopies: setting.direction === "jensen_shannon" ? 8 : 7,
+    chunkCopies: setting.direction === "jensen_shannon" ? 9 : 7,
   });
 }
 

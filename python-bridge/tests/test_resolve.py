@@ -103,7 +103,7 @@ def test_weights_are_hashed_once(tiny_llama: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "revision", "said"),
     [
-        ("tiny:gpt", None, "no tiny model gpt; there are llama, qwen3_5"),
+        ("tiny:gpt", None, "no tiny model gpt; there are granite, llama, qwen3, qwen3_5"),
         ("tiny:llama", "main", "has no revisions"),
         ("bundled:other", None, "no bundled model other"),
         ("./absent", None, "no folder ./absent"),
