@@ -18,6 +18,7 @@ const begun = Date.now();
 const straight = mkdtempSync(join(tmpdir(), "palate-straight-"));
 await finish(straight);
 const undisturbed = (Date.now() - begun) / 1000;
+const computing = events(straight).findLast(({ event }) => event === "job_done").t - firstStageTime(straight);
 const wanted = adapters(straight);
 const outcomes = [];
 for (let round = 0; round < rounds; round += 1) outcomes.push(await disturb(round));
@@ -39,9 +40,12 @@ process.exit(line.same === rounds ? 0 : 1);
 async function disturb(round) {
   const checkpoints = mkdtempSync(join(tmpdir(), "palate-kill-"));
   const victim = draw(round, "victim") < 0.5 ? "python" : "node";
-  const after = 1 + draw(round, "moment") * (undisturbed - 1);
+  // One kill in five may fall into set-up, which keeps nothing; the others fall between first stage and end.
+  const early = draw(round, "phase") < 0.2;
   const child = start(checkpoints);
   const ended = new Promise((resolve) => child.once("exit", resolve));
+  if (!early) await Promise.race([firstStage(checkpoints), ended]);
+  const after = draw(round, "moment") * (early ? undisturbed - computing : computing);
   await Promise.race([delay(after * 1000), ended]);
   const stage = currentStage(checkpoints);
   if (victim === "node") child.kill("SIGKILL");
@@ -76,12 +80,20 @@ function killPython(checkpoints) {
   }
 }
 
+async function firstStage(checkpoints) {
+  while (firstStageTime(checkpoints) === undefined) await delay(50);
+}
+
+function firstStageTime(checkpoints) {
+  return events(checkpoints).find(({ event }) => event === "stage_started")?.t;
+}
+
+/** The stage that was running, by its folder's name. */
 function currentStage(checkpoints) {
-  return (
-    events(checkpoints)
-      .findLast(({ event }) => event === "stage_started")
-      ?.key.slice(0, 8) ?? "set-up"
-  );
+  const key = events(checkpoints).findLast(({ event }) => event === "stage_started")?.key;
+  if (key === undefined) return "set-up";
+  const folder = readdirSync(join(checkpoints, "stages")).find((name) => name.endsWith(key));
+  return folder?.split("-")[0] ?? "set-up";
 }
 
 function events(checkpoints) {
@@ -116,7 +128,7 @@ function draw(round, purpose) {
 
 function writeRecipe() {
   const file = join(mkdtempSync(join(tmpdir(), "palate-recipe-")), "kill.yaml");
-  const training = "{ optimizer: { questions_per_step: 1, epochs: 4 } }";
+  const training = "{ optimizer: { questions_per_step: 1, epochs: 10 } }";
   writeFileSync(
     file,
     [
