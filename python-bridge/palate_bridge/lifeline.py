@@ -27,8 +27,12 @@ STOP_SIGNALS = (signal.SIGTERM, signal.SIGUSR2, signal.SIGINT)
 
 
 class Lifeline:
+    """The flag is a plain attribute: a signal handler that takes a lock, as threading.Event does, waits for
+    itself when a second signal finds it holding that lock.
+    """
+
     def __init__(self) -> None:
-        self._stop = threading.Event()
+        self._stop = False
         self._leave_at_once = False
 
     def start(self) -> None:
@@ -40,19 +44,16 @@ class Lifeline:
         threading.Thread(target=self._watch, args=(parent,), name="lifeline", daemon=True).start()
 
     def stop_requested(self) -> bool:
-        return self._stop.is_set()
-
-    def request_stop(self) -> None:
-        self._stop.set()
+        return self._stop
 
     def leave_at_once(self) -> None:
         """For work with nothing in memory worth saving (resolve): a signal ends the process directly."""
         self._leave_at_once = True
-        if self._stop.is_set():
+        if self._stop:
             end_process(CHECKPOINTED)
 
     def _on_signal(self, _number: int, _frame: object) -> None:
-        self._stop.set()
+        self._stop = True
         if self._leave_at_once:
             end_process(CHECKPOINTED)
 
@@ -60,7 +61,7 @@ class Lifeline:
         watched = stdin_channel()
         while os.getppid() == parent and not at_end(watched):
             pass
-        self._stop.set()
+        self._stop = True
         time.sleep(GRACE_SECONDS)
         end_process(CHECKPOINTED)
 
@@ -102,8 +103,10 @@ def at_end(descriptor: int | None) -> bool:
 
 
 def end_process(code: int) -> None:
-    end_children()
-    os._exit(code)
+    try:
+        end_children()
+    finally:
+        os._exit(code)
 
 
 def end_children() -> None:

@@ -176,6 +176,31 @@ def test_a_killed_parent_takes_the_job_and_its_children_along(stdin: str) -> Non
     wait_for(lambda: not alive(mine) and not alive(child), SOON)
 
 
+SPIN = """
+import sys
+sys.path.insert(0, {bridge!r})
+from palate_bridge.lifeline import Lifeline
+Lifeline().start()
+print("ready", flush=True)
+while True:
+    pass
+"""
+
+
+def test_a_flood_of_signals_does_not_keep_the_job_from_ending() -> None:
+    program = SPIN.format(bridge=str(BRIDGE))
+    command = [sys.executable, "-c", program]
+    for _ in range(3):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdin is not None and process.stdout is not None
+        process.stdout.readline()
+        for _ in range(1000):
+            for number in (signal.SIGTERM, signal.SIGUSR2, signal.SIGINT):
+                process.send_signal(number)
+        process.stdin.close()
+        assert process.wait(timeout=SOON) == 75
+
+
 def alive(pid: int) -> bool:
     """A dead one may stay in the table until someone looks at it."""
     try:
